@@ -1,0 +1,3 @@
+module github.com/rageval/rageval
+
+go 1.26

@@ -1,0 +1,41 @@
+package ragtest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/spans"
+)
+
+// QueryID names a query within its collection: from the data set where that
+// names its queries, else made by [NewQueryID].
+type QueryID string
+
+// NewQueryID returns the ID of a query that has no name of its own: "query_"
+// and the first 12 hexadecimal digits of the SHA-256 of its text.
+func NewQueryID(text string) QueryID {
+	sum := sha256.Sum256([]byte(text))
+	return QueryID("query_" + hex.EncodeToString(sum[:6]))
+}
+
+// Query is a question to the retrieval system.
+type Query struct {
+	ID       QueryID           // "": NewQueryID(Text)
+	Text     string            // must not be empty
+	Metadata map[string]string // may be nil
+}
+
+// TokenQuery is a query with token-level ground truth: the spans of documents,
+// in characters, that answer it. They may overlap, and may be none.
+type TokenQuery struct {
+	Query
+	Relevant []spans.Span
+}
+
+// ChunkQuery is a query with chunk-level ground truth: the IDs of the chunks
+// that answer it. There may be none.
+type ChunkQuery struct {
+	Query
+	Relevant []chunkers.ChunkID
+}

@@ -1,0 +1,93 @@
+package spans
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Corpus is an ordered collection of documents with distinct IDs. It is
+// immutable. Corpora are made by [NewCorpus] and compared with Equal.
+type Corpus struct {
+	docs     []*Document
+	byID     map[DocumentID]*Document
+	metadata map[string]string
+}
+
+// NewCorpus returns the corpus of the given documents in the given order.
+// Two documents with one ID, or a nil document, are an error. A corpus may be
+// empty, though no evaluation accepts one that is.
+func NewCorpus(docs ...*Document) (*Corpus, error) { return NewCorpusWith(nil, docs...) }
+
+// NewCorpusWith is [NewCorpus] with metadata about the corpus as a whole,
+// such as where it was read from. The metadata is copied.
+func NewCorpusWith(metadata map[string]string, docs ...*Document) (*Corpus, error) {
+	c := &Corpus{
+		docs:     slices.Clone(docs),
+		byID:     make(map[DocumentID]*Document, len(docs)),
+		metadata: maps.Clone(metadata),
+	}
+	for i, d := range docs {
+		if d == nil {
+			return nil, fmt.Errorf("document %d of the corpus is nil", i)
+		}
+		if _, ok := c.byID[d.id]; ok {
+			return nil, fmt.Errorf("two documents of the corpus have the ID %s", d.id)
+		}
+		c.byID[d.id] = d
+	}
+	return c, nil
+}
+
+// Document returns the document with the given ID and whether there is one.
+func (c *Corpus) Document(id DocumentID) (*Document, bool) {
+	d, ok := c.byID[id]
+	return d, ok
+}
+
+// Len returns the number of documents.
+func (c *Corpus) Len() int { return len(c.docs) }
+
+// All yields the documents in the order in which they were given.
+func (c *Corpus) All() iter.Seq[*Document] { return slices.Values(c.docs) }
+
+// Metadata returns a copy of the corpus's metadata: nil if there is none.
+func (c *Corpus) Metadata() map[string]string { return maps.Clone(c.metadata) }
+
+// Equal reports whether both corpora hold equal documents in the same order
+// and equal metadata. A nil corpus equals only nil.
+func (c *Corpus) Equal(d *Corpus) bool {
+	if c == nil || d == nil {
+		return c == d
+	}
+	return maps.Equal(c.metadata, d.metadata) &&
+		slices.EqualFunc(c.docs, d.docs, (*Document).Equal)
+}
+
+// Fingerprint identifies the texts of the corpus: the SHA-256, in hexadecimal,
+// over the ID and the text of each document in order of ID, each preceded by
+// its length in bytes as a big-endian 64-bit integer. Metadata and the order of
+// the documents are not part of it.
+func (c *Corpus) Fingerprint() string {
+	docs := slices.SortedFunc(c.All(), func(a, b *Document) int { return strings.Compare(string(a.id), string(b.id)) })
+	h := sha256.New()
+	var length [8]byte
+	for _, d := range docs {
+		for _, s := range [2]string{string(d.id), d.text} {
+			binary.BigEndian.PutUint64(length[:], uint64(len(s)))
+			h.Write(length[:])
+			// Written in pieces, so that a large text is not copied whole.
+			for len(s) > 0 {
+				n := min(len(s), 64<<10)
+				h.Write([]byte(s[:n]))
+				s = s[n:]
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
