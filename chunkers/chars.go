@@ -1,0 +1,84 @@
+package chunkers
+
+import (
+	"iter"
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A character, in this file, is a byte that begins a UTF-8 sequence and the
+// continuation bytes after it: in valid UTF-8, a code point. In other text a
+// stray continuation byte belongs to the character before it, so that any
+// string at all can be cut.
+
+// charCount returns the number of characters that begin in s.
+func charCount(s string) int {
+	n := len(s)
+	for ; len(s) >= 8; s = s[8:] {
+		n -= continuations(s)
+	}
+	for i := range len(s) {
+		if !utf8.RuneStart(s[i]) {
+			n--
+		}
+	}
+	return n
+}
+
+// skipChars returns the byte offset of the n-th character after the one that
+// begins at byte i of s, len(s) if there are fewer.
+func skipChars(s string, i, n int) int {
+	for n >= 8 && len(s)-i >= 8 {
+		n -= 8 - continuations(s[i:])
+		i += 8
+	}
+	for ; i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return len(s)
+}
+
+// continuations counts the continuation bytes, 10xxxxxx, among the first eight
+// bytes of s.
+func continuations(s string) int {
+	_ = s[7] // one bounds check, and one load
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return bits.OnesCount64(w & (^w << 1) & 0x8080808080808080)
+}
+
+// charWindows yields the bounds, in bytes, of windows of size characters of s
+// that overlap by overlap characters, until one ends where s does. It needs
+// 0 <= overlap < size. With ascii, every byte of s must be below utf8.RuneSelf.
+func charWindows(s string, ascii bool, size, overlap int) iter.Seq2[int, int] {
+	skip := func(i, n int) int {
+		if ascii {
+			return i + min(n, len(s)-i)
+		}
+		return skipChars(s, i, n)
+	}
+	return func(yield func(start, end int) bool) {
+		if s == "" {
+			return
+		}
+		start, end := 0, skip(0, size)
+		for yield(start, end) && end < len(s) {
+			if overlap == 0 {
+				start = end
+			} else {
+				start = skip(start, size-overlap)
+			}
+			end = skip(end, size-overlap)
+		}
+	}
+}
+
+// isWhiteSpace reports whether Trim takes r away: Unicode's White_Space, as
+// [unicode.IsSpace] has it, and the byte order mark.
+func isWhiteSpace(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) }

@@ -1,0 +1,200 @@
+package chunkers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rageval/rageval/internal/realdata"
+	"github.com/rageval/rageval/spans"
+)
+
+// langchainGolden is what testdata/langchain/split.mjs records.
+type langchainGolden struct {
+	Texts map[string]string
+	Cases []struct {
+		Text string // key of Texts
+		langchainSettings
+		Chunks []string
+	}
+	Corpora []struct {
+		Corpus string
+		langchainSettings
+		Chunks int
+		SHA256 string
+	}
+}
+
+type langchainSettings struct {
+	Size, Overlap int
+	Separators    []string
+	Length        string
+}
+
+func readLangchainGolden(t *testing.T) (golden langchainGolden) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/langchain.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &golden); err != nil {
+		t.Fatal(err)
+	}
+	if len(golden.Cases) == 0 || len(golden.Corpora) == 0 {
+		t.Fatal("testdata/langchain.json holds no records")
+	}
+	return golden
+}
+
+// chunkers returns the chunker with these settings that trims, and the one
+// that does not.
+func (s langchainSettings) chunkers(t *testing.T) (trimming, untrimmed RecursiveCharacter) {
+	t.Helper()
+	lengths := map[string]Length{
+		"characters": {},
+		"bytes":      {Name: "bytes", Of: func(s string) int { return len(s) }},
+		"letters": {Name: "letters", Of: func(s string) (n int) {
+			for i := range len(s) {
+				if 'a' <= s[i] && s[i] <= 'z' {
+					n++
+				}
+			}
+			return n
+		}},
+	}
+	length, ok := lengths[s.Length]
+	if !ok {
+		t.Fatalf("length %q in testdata/langchain.json: want one of characters, bytes, letters", s.Length)
+	}
+	c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, Separators: s.Separators, Length: length}
+	trimming = c
+	trimming.Trim = true
+	return trimming, c
+}
+
+func TestRecursiveCharacterGivesLangChainsChunks(t *testing.T) {
+	golden := readLangchainGolden(t)
+	for _, c := range golden.Cases {
+		trimming, untrimmed := c.chunkers(t)
+		for _, chunker := range []RecursiveCharacter{trimming, untrimmed} {
+			t.Run(c.Text+"/"+chunker.String(), func(t *testing.T) {
+				got := trimmedTexts(mustCut(t, chunker, golden.Texts[c.Text]), !chunker.Trim)
+				if diff := cmp.Diff(c.Chunks, got); diff != "" {
+					t.Errorf("chunks of %q (-LangChain, +ours):\n%s", golden.Texts[c.Text], diff)
+				}
+			})
+		}
+	}
+}
+
+func TestRecursiveCharacterGivesLangChainsChunksOfRealText(t *testing.T) {
+	data := realdata.Dir(t, "data")
+	texts := map[string][]string{}
+	for _, record := range readLangchainGolden(t).Corpora {
+		if texts[record.Corpus] == nil {
+			texts[record.Corpus] = readTexts(t, filepath.Join(data, filepath.FromSlash(record.Corpus)))
+		}
+		trimming, untrimmed := record.chunkers(t)
+		for _, c := range []RecursiveCharacter{trimming, untrimmed} {
+			hash := sha256.New()
+			count := 0
+			write := func(n int) { hash.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+			for _, text := range texts[record.Corpus] {
+				chunks := trimmedTexts(mustCut(t, c, text), !c.Trim)
+				count += len(chunks)
+				write(len(chunks))
+				for _, chunk := range chunks {
+					write(len(chunk))
+					hash.Write([]byte(chunk))
+				}
+			}
+			if got := hex.EncodeToString(hash.Sum(nil)); count != record.Chunks || got != record.SHA256 {
+				t.Errorf("%s of %s: got %d chunks with hash %s, LangChain makes %d with hash %s", c, record.Corpus, count, got, record.Chunks, record.SHA256)
+			}
+		}
+	}
+}
+
+// readTexts returns the text of a Markdown file, or the paragraphs of a file in
+// SQuAD's format.
+func readTexts(tb testing.TB, path string) (texts []string) {
+	tb.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if filepath.Ext(path) == ".md" {
+		return []string{string(b)}
+	}
+	var squad struct {
+		Data []struct{ Paragraphs []struct{ Context string } }
+	}
+	if err := json.Unmarshal(b, &squad); err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	for _, article := range squad.Data {
+		for _, paragraph := range article.Paragraphs {
+			texts = append(texts, paragraph.Context)
+		}
+	}
+	if len(texts) == 0 {
+		tb.Fatalf("%s: no paragraphs", path)
+	}
+	return texts
+}
+
+// mustCut returns the pieces of text, having verified that each equals the part
+// of the text it stands for and that both methods agree.
+func mustCut(tb testing.TB, c interface {
+	Chunker
+	PositionAwareChunker
+	fmt.Stringer
+}, text string) []Piece {
+	tb.Helper()
+	doc, err := spans.NewDocument("text", text, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pieces, err := c.ChunkWithPositions(context.Background(), doc)
+	if err != nil {
+		tb.Fatalf("%s: %v", c, err)
+	}
+	texts, err := c.Chunk(context.Background(), text)
+	if err != nil {
+		tb.Fatalf("%s: %v", c, err)
+	}
+	if len(texts) != len(pieces) {
+		tb.Fatalf("%s: Chunk returned %d texts and ChunkWithPositions %d pieces", c, len(texts), len(pieces))
+	}
+	for i, p := range pieces {
+		if p.Start < 0 || p.End <= p.Start || p.End > len(text) || text[p.Start:p.End] != p.Text {
+			tb.Fatalf("%s: piece %d is %q at [%d:%d], which is not what the text has there", c, i, p.Text, p.Start, p.End)
+		}
+		if texts[i] != p.Text {
+			tb.Fatalf("%s: text %d is %q, but the piece is %q", c, i, texts[i], p.Text)
+		}
+	}
+	return pieces
+}
+
+// trimmedTexts returns the texts of the pieces, without white space at both
+// ends if trim is set.
+func trimmedTexts(pieces []Piece, trim bool) []string {
+	texts := make([]string, 0, len(pieces))
+	for _, p := range pieces {
+		if trim {
+			p.Text = strings.TrimFunc(p.Text, isWhiteSpace)
+		}
+		texts = append(texts, p.Text)
+	}
+	return texts
+}

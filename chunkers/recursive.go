@@ -1,0 +1,183 @@
+package chunkers
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rageval/rageval/spans"
+)
+
+// RecursiveCharacter cuts a text at the first of its separators that occurs,
+// cuts what is still too long at the next, and merges neighbours up to Size. It
+// gives the chunks that LangChain's RecursiveCharacterTextSplitter gives with
+// the same settings; the zero value of every option is LangChain's behaviour,
+// but for the default separators, which have ". " in addition.
+//
+// To cut a text:
+//
+//  1. Take the first separator that is empty or occurs in the text. The list
+//     after it is what remains for the parts.
+//  2. Cut before every occurrence of the separator, overlapping ones included:
+//     a separator stays at the start of the part that follows it, and counts
+//     towards the part's length. The empty separator cuts between characters.
+//  3. Merge runs of neighbouring parts shorter than Size: add parts to a chunk
+//     while the sum of their lengths is at most Size. The next chunk begins
+//     with those last parts of this one whose lengths sum to at most Overlap
+//     and leave room for the part that did not fit.
+//  4. Cut each part of length Size or more by these rules at the remaining
+//     separators. Nothing merges across it. If no separator remains, or none
+//     occurs in it, it is a chunk by itself: the only kind longer than Size.
+//
+// The length of a part is measured with its white space. Chunks of white space
+// alone are left out; so every character that is not white space is in a
+// chunk. White space here is Unicode's White_Space and the byte order mark
+// U+FEFF. (LangChain for JavaScript trims the latter but not U+0085, LangChain
+// for Python trims the latter but not U+FEFF.)
+//
+// Positions are known from the cutting, never searched. Pieces share the text's
+// memory: beyond the result, which has one [Piece] for each chunk, only the
+// parts of the chunk under construction are held. Time is linear in the text
+// times the number of separators, and in the number of chunks. Text that is not
+// valid UTF-8 is cut too: there a character is a byte that can begin a
+// sequence with the continuation bytes that follow.
+//
+// Note: rules and measurements follow @langchain/textsplitters 1.0.2, with
+// which the tests agree chunk by chunk. Three differences are meant. A part
+// that no separator can cut is never cut, as in LangChain for Python, while the
+// JavaScript version cuts it into characters if the last separator of a list
+// without "" occurs in it. Such parts are trimmed, and left out if they are
+// white space, like all others; LangChain forgets to. And characters are code
+// points, where JavaScript counts UTF-16 units.
+type RecursiveCharacter struct {
+	Size    int // most that a chunk may measure, by Length; at least 1
+	Overlap int // most that a chunk may share with the one before, by Length; less than Size
+
+	// Separators lists where to cut, best first: what follows an empty one is
+	// not used. Nil means "\n\n", "\n", ". ", " ", "". An empty list is an error.
+	Separators []string
+
+	// Length measures the parts of a text. The zero value counts characters.
+	// The length of a chunk is the sum of the lengths of its parts, and of
+	// Length.Of("") for each place where two of them meet.
+	Length Length
+
+	// Trim takes white space from both ends of each chunk, as LangChain does.
+	// Positions shrink with the text.
+	Trim bool
+}
+
+var defaultSeparators = []string{"\n\n", "\n", ". ", " ", ""}
+
+// Validate returns an error unless 0 <= Overlap < Size and Separators is nil or
+// a list of valid UTF-8 strings with at least one entry.
+func (c RecursiveCharacter) Validate() error {
+	if err := validateSizes("recursive chunker", c.Size, c.Overlap); err != nil {
+		return err
+	}
+	if c.Separators != nil && len(c.Separators) == 0 {
+		return fmt.Errorf("recursive chunker: Separators is %#v: want nil for the default separators, or at least one", c.Separators)
+	}
+	for i, sep := range c.Separators {
+		if !utf8.ValidString(sep) {
+			return fmt.Errorf("recursive chunker: Separators[%d] is %q: want valid UTF-8", i, sep)
+		}
+	}
+	return nil
+}
+
+// String returns a name such as recursive/size=200/overlap=50/trim=true, with
+// every field that differs from its zero value. Separators, and a length name
+// with a character other than letters, digits and "._-", are printed as Go
+// string literals without white space or slashes, so that the name fits in the
+// name of a benchmark: recursive/size=200/separators="\x20","". A length
+// without a name is printed as "".
+func (c RecursiveCharacter) String() string {
+	name := []byte("recursive" + sizesName(c.Size, c.Overlap))
+	for i, sep := range c.Separators {
+		if i == 0 {
+			name = append(name, "/separators="...)
+		} else {
+			name = append(name, ',')
+		}
+		name = appendQuoted(name, sep)
+	}
+	if c.Length.Name != "" || c.Length.Of != nil {
+		name = append(name, "/length="...)
+		if isPlainWord(c.Length.Name) {
+			name = append(name, c.Length.Name...)
+		} else {
+			name = appendQuoted(name, c.Length.Name)
+		}
+	}
+	if c.Trim {
+		name = append(name, "/trim=true"...)
+	}
+	return string(name)
+}
+
+// appendQuoted appends an ASCII Go string literal for s in which white space
+// and slashes are escaped.
+func appendQuoted(dst []byte, s string) []byte {
+	quoted := strconv.QuoteToASCII(s)
+	for i := range len(quoted) {
+		switch quoted[i] {
+		case ' ':
+			dst = append(dst, `\x20`...)
+		case '/':
+			dst = append(dst, `\x2f`...)
+		default:
+			dst = append(dst, quoted[i])
+		}
+	}
+	return dst
+}
+
+func isPlainWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+}
+
+// Chunk returns the texts of the chunks. Errors are those of
+// [RecursiveCharacter.Validate] and the cause of ctx being done.
+func (c RecursiveCharacter) Chunk(ctx context.Context, text string) ([]string, error) {
+	pieces, err := c.cut(ctx, text, charCount(text) == len(text))
+	return pieceTexts(pieces), err
+}
+
+// ChunkWithPositions returns the chunks with their positions. Errors are as for
+// [RecursiveCharacter.Chunk].
+func (c RecursiveCharacter) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]Piece, error) {
+	return c.cut(ctx, doc.Text(), doc.Len() == len(doc.Text()))
+}
+
+func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([]Piece, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	separators := c.Separators
+	if separators == nil {
+		separators = defaultSeparators
+	}
+	r := recursion{
+		ctx:     ctx,
+		text:    text,
+		ascii:   ascii,
+		size:    c.Size,
+		overlap: c.Overlap,
+		length:  c.Length.Of,
+		trim:    c.Trim,
+	}
+	if r.length != nil {
+		r.joinLen = r.length("")
+	}
+	r.cut(0, len(text), unmeasured, separators)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.pieces, nil
+}
