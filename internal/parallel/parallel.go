@@ -3,32 +3,51 @@ package parallel
 
 import (
 	"context"
+	"errors"
 	"sync"
-	"sync/atomic"
 )
 
 // Do calls f(ctx, i) for every i in [0, n), at most workers at once and started
-// in order of i, and returns when all calls that were started have returned.
-// The first error cancels the context of the others, starts no more calls and
-// is returned; if ctx is done first, its cause is.
+// in order of i, and returns when all calls that were started have returned. An
+// error starts no more calls and cancels the context of those under way. Of the
+// errors, that of the lowest i is returned, and none that only says that the
+// context was cancelled; if the caller's ctx is done first, its cause is.
 func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
+	calls, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		next   int
+		failed = n // the lowest i with an error of its own
+		first  error
+	)
 	for range min(workers, n) {
 		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				mu.Unlock()
+				if i >= n || calls.Err() != nil {
 					return
 				}
-				if err := f(ctx, i); err != nil {
-					cancel(err)
+				err := f(calls, i)
+				if err == nil {
+					continue
 				}
+				mu.Lock()
+				if i < failed && (calls.Err() == nil || !errors.Is(err, context.Canceled)) {
+					failed, first = i, err
+				}
+				mu.Unlock()
+				cancel()
 			}
 		})
 	}
 	wg.Wait()
-	return context.Cause(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return first
 }
