@@ -65,7 +65,10 @@ func (s *chunkScorer) load(o ChunkOutcome) {
 // it is not between 0 and 1, as that of a custom metric may be.
 func (s *chunkScorer) score(m ChunkMetric) (float64, error) {
 	score := s.of(m)
-	return score, checkScore(m.Name(), score)
+	if !inUnitRange(score) {
+		return score, outOfRange(m.Name(), score)
+	}
+	return score, nil
 }
 
 func (s *chunkScorer) of(m ChunkMetric) float64 {

@@ -37,11 +37,8 @@ func (c cutoff) suffix() string {
 // inUnitRange reports whether score is between 0 and 1; NaN is not.
 func inUnitRange(score float64) bool { return score >= 0 && score <= 1 }
 
-func checkScore(metric string, score float64) error {
-	if !inUnitRange(score) {
-		return fmt.Errorf("scoring %s: got %v, want a score between 0 and 1", metric, score)
-	}
-	return nil
+func outOfRange(metric string, score float64) error {
+	return fmt.Errorf("scoring %s: got %v, want a score between 0 and 1", metric, score)
 }
 
 // checkMetric panics on misuse of the constructor of that name: a metric name

@@ -118,7 +118,10 @@ func (s *tokenScorer) add(r spans.Span) (covered, chars int) {
 // that is not of the index.
 func (s *tokenScorer) score(m TokenMetric) (float64, error) {
 	score := s.of(m)
-	return score, checkScore(m.Name(), score)
+	if !inUnitRange(score) {
+		return score, outOfRange(m.Name(), score)
+	}
+	return score, nil
 }
 
 func (s *tokenScorer) of(m TokenMetric) float64 {

@@ -1,0 +1,37 @@
+package ragtest
+
+import (
+	"testing"
+
+	"github.com/rageval/rageval/spans"
+)
+
+func TestPrecisionOmega(t *testing.T) {
+	tests := []struct {
+		name             string
+		chunks, relevant []spans.Span
+		want             float64
+	}{
+		{"exactly one chunk", []spans.Span{in("a", 0, 10), in("a", 10, 20)}, []spans.Span{in("a", 0, 10)}, 1},
+		{"within one chunk", []spans.Span{in("a", 0, 10), in("a", 10, 20)}, []spans.Span{in("a", 2, 7)}, 0.5},
+		{"across two chunks", []spans.Span{in("a", 10, 20), in("a", 0, 10), in("a", 20, 30)}, []spans.Span{in("a", 8, 12)}, 0.2},
+		{"overlapping chunks are merged", []spans.Span{in("a", 0, 20), in("a", 10, 30), in("a", 25, 60)}, []spans.Span{in("a", 5, 15)}, 10. / 30},
+		{"relevant spans are merged", []spans.Span{in("a", 0, 20)}, []spans.Span{in("a", 0, 10), in("a", 5, 15)}, 0.75},
+		{"uncovered stands below", []spans.Span{in("a", 0, 10)}, []spans.Span{in("a", 5, 25)}, 5. / 25},
+		{"uncovered in another document", []spans.Span{in("a", 0, 10)}, []spans.Span{in("a", 0, 5), in("b", 0, 5)}, 5. / 15},
+		{"two documents", []spans.Span{in("a", 0, 10), in("b", 0, 10)}, []spans.Span{in("a", 0, 5), in("b", 5, 15)}, 10. / 25},
+		{"an edge is no character", []spans.Span{in("a", 0, 10), in("a", 10, 20), in("a", 20, 30)}, []spans.Span{in("a", 10, 20)}, 1},
+		{"nothing touches", []spans.Span{in("a", 0, 10)}, []spans.Span{in("b", 0, 10)}, 0},
+		{"no chunks", nil, []spans.Span{in("a", 0, 10)}, 0},
+		{"nothing relevant", []spans.Span{in("a", 0, 10)}, nil, 0},
+		{"no relevant character", []spans.Span{in("a", 0, 10)}, []spans.Span{in("a", 3, 3)}, 0},
+		{"empty chunk", []spans.Span{in("a", 5, 5), in("a", 7, 3)}, []spans.Span{in("a", 0, 10)}, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := PrecisionOmega(test.chunks, test.relevant); !near(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
