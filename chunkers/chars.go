@@ -12,6 +12,37 @@ import (
 // stray continuation byte belongs to the character before it, so that any
 // string at all can be cut.
 
+// byteRange is a part of a text: the bytes [start, end).
+//
+// Chunks are collected as byte ranges and turned into pieces when their number
+// is known: a range has no pointers for the garbage collector to follow while
+// the slice grows.
+type byteRange struct{ start, end int }
+
+// pieces returns the parts of text as pieces: nil if there are none.
+func pieces(text string, parts []byteRange) []Piece {
+	if len(parts) == 0 {
+		return nil
+	}
+	pieces := make([]Piece, len(parts))
+	for i, p := range parts {
+		pieces[i] = Piece{Text: text[p.start:p.end], Start: p.start, End: p.end}
+	}
+	return pieces
+}
+
+// texts returns the parts of text as strings: nil if there are none.
+func texts(text string, parts []byteRange) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = text[p.start:p.end]
+	}
+	return texts
+}
+
 // charCount returns the number of characters that begin in s.
 func charCount(s string) int {
 	n := len(s)

@@ -52,40 +52,28 @@ func sizesName(size, overlap int) string {
 // Chunk returns the texts of the windows. Errors are those of
 // [FixedSize.Validate] and the cause of ctx being done.
 func (c FixedSize) Chunk(ctx context.Context, text string) ([]string, error) {
-	pieces, err := c.cut(ctx, text, charCount(text))
-	return pieceTexts(pieces), err
+	windows, err := c.cut(ctx, text, charCount(text))
+	return texts(text, windows), err
 }
 
 // ChunkWithPositions returns the windows. Errors are as for [FixedSize.Chunk].
 func (c FixedSize) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]Piece, error) {
-	return c.cut(ctx, doc.Text(), doc.Len())
+	windows, err := c.cut(ctx, doc.Text(), doc.Len())
+	return pieces(doc.Text(), windows), err
 }
 
 // cut cuts a text of n characters.
-func (c FixedSize) cut(ctx context.Context, text string, n int) ([]Piece, error) {
+func (c FixedSize) cut(ctx context.Context, text string, n int) ([]byteRange, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	var pieces []Piece
-	if n > 0 {
-		pieces = make([]Piece, 0, 1+(max(0, n-c.Size)+c.Size-c.Overlap-1)/(c.Size-c.Overlap))
-	}
+	step := c.Size - c.Overlap
+	windows := make([]byteRange, 0, 1+(max(0, n-c.Size)+step-1)/step)
 	for start, end := range charWindows(text, n == len(text), c.Size, c.Overlap) {
-		if len(pieces)%1024 == 0 && ctx.Err() != nil {
+		if len(windows)%1024 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		pieces = append(pieces, Piece{Text: text[start:end], Start: start, End: end})
+		windows = append(windows, byteRange{start, end})
 	}
-	return pieces, nil
-}
-
-func pieceTexts(pieces []Piece) []string {
-	if pieces == nil {
-		return nil
-	}
-	texts := make([]string, len(pieces))
-	for i, p := range pieces {
-		texts[i] = p.Text
-	}
-	return texts
+	return windows, nil
 }

@@ -18,19 +18,23 @@ type recursion struct {
 	length        func(string) int // nil: characters
 	joinLen       int              // what two parts measure more when joined
 	trim          bool
-	pieces        []Piece
+	chunks        []byteRange
 
-	// parts[head:] are the parts of the chunk under construction: neighbours
-	// in the text. total is their length, joined.
-	parts []part
-	head  int
-	total int
+	// The chunk under construction: where it begins, -1 if it has no part yet,
+	// and its length.
+	start, total int
 
-	// What was last learnt about white space, so that no run of it is walked
-	// through twice. Both arguments only ever grow.
-	textAt    int // the first character from some earlier start on that is not white space
-	endAt     int // the last end given to textEnd,
-	textEndAt int // and what came of it
+	// tail[head:] are the last parts of the chunk under construction, as many
+	// as the next chunk may begin with. tailTotal is their length, joined.
+	tail      []part
+	head      int
+	tailTotal int
+
+	// What textStart and textEnd found last, so that no run of white space is
+	// walked through twice. The offsets they are given never decrease.
+	lastTextStart int
+	lastEnd       int
+	lastTextEnd   int // the answer for lastEnd
 }
 
 // part is a part of the text that begins at start and ends where the next one
@@ -124,33 +128,58 @@ func (r *recursion) measure(start, end int) int {
 // add adds the part of length n that begins at start to the chunk under
 // construction, or to the next one if it does not fit.
 func (r *recursion) add(start, n int) {
-	if r.head < len(r.parts) && r.total+r.joinLen+n > r.size {
-		r.emit(r.parts[r.head].start, start)
-		for r.head < len(r.parts) && (r.total > r.overlap || r.total > 0 && r.total+r.joinLen+n > r.size) {
-			r.total -= r.parts[r.head].len
-			r.head++
-			if r.head < len(r.parts) {
-				r.total -= r.joinLen
-			}
+	if r.start >= 0 && r.total+r.joinLen+n > r.size {
+		r.emit(r.start, start)
+		for r.tailTotal > 0 && r.tailTotal+r.joinLen+n > r.size {
+			r.popTail()
 		}
-		if r.head >= len(r.parts)-r.head { // so that each part is moved but once or twice
-			r.parts = r.parts[:copy(r.parts, r.parts[r.head:])]
-			r.head = 0
+		r.start, r.total = -1, r.tailTotal
+		if r.head < len(r.tail) {
+			r.start = r.tail[r.head].start
 		}
 	}
-	if r.head < len(r.parts) {
+	if r.start < 0 {
+		r.start = start
+	} else {
 		r.total += r.joinLen
 	}
 	r.total += n
-	r.parts = append(r.parts, part{start, n})
+	r.pushTail(part{start, n})
+}
+
+func (r *recursion) pushTail(p part) {
+	if p.len > r.overlap {
+		r.tail, r.head, r.tailTotal = r.tail[:0], 0, 0
+		return
+	}
+	if r.head < len(r.tail) {
+		r.tailTotal += r.joinLen
+	}
+	if r.head > len(r.tail)/2 { // at most one move for each part that was popped
+		r.tail, r.head = r.tail[:copy(r.tail, r.tail[r.head:])], 0
+	}
+	r.tail = append(r.tail, p)
+	for r.tailTotal += p.len; r.tailTotal > r.overlap; {
+		r.popTail()
+	}
+}
+
+// popTail removes the first part of the tail, which must have one.
+func (r *recursion) popTail() {
+	r.tailTotal -= r.tail[r.head].len
+	r.head++
+	if r.head < len(r.tail) {
+		r.tailTotal -= r.joinLen
+	}
 }
 
 // flush ends the chunk under construction, if there is one, at end.
 func (r *recursion) flush(end int) {
-	if r.head < len(r.parts) {
-		r.emit(r.parts[r.head].start, end)
+	if r.start >= 0 {
+		r.emit(r.start, end)
 	}
-	r.parts, r.head, r.total = r.parts[:0], 0, 0
+	r.start, r.total = -1, 0
+	r.tail, r.head, r.tailTotal = r.tail[:0], 0, 0
 }
 
 // emit appends text[start:end] to the pieces unless it is white space.
@@ -162,14 +191,14 @@ func (r *recursion) emit(start, end int) {
 	if r.trim {
 		start, end = textStart, r.textEnd(end)
 	}
-	r.pieces = append(r.pieces, Piece{Text: r.text[start:end], Start: start, End: end})
+	r.chunks = append(r.chunks, byteRange{start, end})
 }
 
 // textStart returns where the first character from i on begins that is not
 // white space.
 func (r *recursion) textStart(i int) int {
-	if r.textAt >= i && r.textAt > 0 {
-		return r.textAt
+	if i < r.lastTextStart {
+		return r.lastTextStart
 	}
 	for i < len(r.text) {
 		c, n := rune(r.text[i]), 1
@@ -181,7 +210,7 @@ func (r *recursion) textStart(i int) int {
 		}
 		i += n
 	}
-	r.textAt = i
+	r.lastTextStart = i
 	return i
 }
 
@@ -189,7 +218,7 @@ func (r *recursion) textStart(i int) int {
 // ends.
 func (r *recursion) textEnd(end int) int {
 	i := end
-	for i > r.endAt {
+	for i > r.lastEnd {
 		c, n := rune(r.text[i-1]), 1
 		if c >= utf8.RuneSelf {
 			c, n = utf8.DecodeLastRuneInString(r.text[:i])
@@ -199,10 +228,10 @@ func (r *recursion) textEnd(end int) int {
 		}
 		i -= n
 	}
-	if i <= r.endAt {
-		i = r.textEndAt
+	if i <= r.lastEnd {
+		i = r.lastTextEnd
 	}
-	r.endAt, r.textEndAt = end, i
+	r.lastEnd, r.lastTextEnd = end, i
 	return i
 }
 

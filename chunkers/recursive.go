@@ -142,17 +142,18 @@ func isPlainWord(s string) bool {
 // Chunk returns the texts of the chunks. Errors are those of
 // [RecursiveCharacter.Validate] and the cause of ctx being done.
 func (c RecursiveCharacter) Chunk(ctx context.Context, text string) ([]string, error) {
-	pieces, err := c.cut(ctx, text, charCount(text) == len(text))
-	return pieceTexts(pieces), err
+	chunks, err := c.cut(ctx, text, charCount(text) == len(text))
+	return texts(text, chunks), err
 }
 
 // ChunkWithPositions returns the chunks with their positions. Errors are as for
 // [RecursiveCharacter.Chunk].
 func (c RecursiveCharacter) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]Piece, error) {
-	return c.cut(ctx, doc.Text(), doc.Len() == len(doc.Text()))
+	chunks, err := c.cut(ctx, doc.Text(), doc.Len() == len(doc.Text()))
+	return pieces(doc.Text(), chunks), err
 }
 
-func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([]Piece, error) {
+func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([]byteRange, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -171,6 +172,7 @@ func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([
 		overlap: c.Overlap,
 		length:  c.Length.Of,
 		trim:    c.Trim,
+		start:   -1,
 	}
 	if r.length != nil {
 		r.joinLen = r.length("")
@@ -179,5 +181,5 @@ func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([
 	if r.err != nil {
 		return nil, r.err
 	}
-	return r.pieces, nil
+	return r.chunks, nil
 }
