@@ -243,7 +243,7 @@ func TestDiscount(t *testing.T) {
 }
 
 // Scores have the same bits on every machine: no logarithm of the platform, no
-// fused multiply-add.
+// fused multiply-add: at these cut-offs, one would show.
 func TestScoresAreTheSameOnEveryMachine(t *testing.T) {
 	var tokens TokenOutcome
 	var chunks ChunkOutcome
@@ -259,8 +259,8 @@ func TestScoresAreTheSameOnEveryMachine(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"span_ndcg", SpanNDCG.At(7).Of(tokens), 0x1.ac21b6c86a708p-01},
-		{"span_map", SpanMAP.Of(tokens), 0x1.e8f0f1c68f497p-02},
+		{"span_ndcg", SpanNDCG.At(6).Of(tokens), 0x1.a0a9080963f6bp-01},
+		{"span_map", SpanMAP.At(3).Of(tokens), 0x1.4c67f9b2ce603p-03},
 		{"chunk_ndcg", ChunkNDCG.At(7).Of(chunks), 0x1.4e1b8145d7cf6p-01},
 		{"chunk_map", ChunkMAP.Of(chunks), 0x1.ff3846eb870bcp-02},
 	} {
