@@ -206,7 +206,7 @@ func TestMetricsAndThresholdsEqual(t *testing.T) {
 		SpanIoU.AtLeast(0.5), SpanIoU.AtLeast(nan),
 	}
 	for i, t1 := range thresholds {
-		for j, t2 := range slices.Clone(thresholds) {
+		for j, t2 := range thresholds {
 			if got, want := t1.Equal(t2), i == j; got != want {
 				t.Errorf("%v equals %v: got %v, want %v", t1, t2, got, want)
 			}
@@ -239,5 +239,33 @@ func TestDiscount(t *testing.T) {
 	}
 	if got := d.upTo(1); len(got) != 4 {
 		t.Errorf("got %v, want what was there", got)
+	}
+}
+
+// Scores have the same bits on every machine: no logarithm of the platform, no
+// fused multiply-add: at these cut-offs, one would show.
+func TestScoresAreTheSameOnEveryMachine(t *testing.T) {
+	var tokens TokenOutcome
+	var chunks ChunkOutcome
+	all := ids("a b c d e f g h i j k l m n o p q r s t u v w x y z")
+	for i := range 20 {
+		start := i * 37 % 100
+		tokens.Retrieved = append(tokens.Retrieved, in("a", start, start+13))
+		tokens.Relevant = append(tokens.Relevant, in("a", 5*i, 5*i+1+i%4))
+		chunks.Retrieved = append(chunks.Retrieved, all[i*7%26])
+	}
+	chunks.Relevant = all[:13]
+	for _, test := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"span_ndcg", SpanNDCG.At(6).Of(tokens), 0x1.a0a9080963f6bp-01},
+		{"span_map", SpanMAP.At(3).Of(tokens), 0x1.4c67f9b2ce603p-03},
+		{"chunk_ndcg", ChunkNDCG.At(7).Of(chunks), 0x1.4e1b8145d7cf6p-01},
+		{"chunk_map", ChunkMAP.Of(chunks), 0x1.ff3846eb870bcp-02},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got %x, want %x", test.name, test.got, test.want)
+		}
 	}
 }

@@ -56,7 +56,7 @@ func (c *Corpus) Len() int { return len(c.docs) }
 // All yields the documents in the order in which they were given.
 func (c *Corpus) All() iter.Seq[*Document] { return slices.Values(c.docs) }
 
-// Metadata returns a copy of the corpus's metadata: nil if there is none.
+// Metadata returns a copy of the corpus's metadata: nil if none was given.
 func (c *Corpus) Metadata() map[string]string { return maps.Clone(c.metadata) }
 
 // Equal reports whether both corpora hold equal documents in the same order

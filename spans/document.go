@@ -108,7 +108,7 @@ func (d *Document) Text() string { return d.text }
 // Len returns the length of the text in characters.
 func (d *Document) Len() int { return d.chars }
 
-// Metadata returns a copy of the document's metadata: nil if there is none.
+// Metadata returns a copy of the document's metadata: nil if none was given.
 func (d *Document) Metadata() map[string]string { return maps.Clone(d.metadata) }
 
 // Equal reports whether both documents have the same ID, text and metadata.
