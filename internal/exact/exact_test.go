@@ -1,0 +1,393 @@
+package exact
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// naiveScore follows the package comment word for word.
+func naiveScore(q, v []float32) float32 {
+	q, v = naiveNormalize(q), naiveNormalize(v)
+	var l [8]float32
+	for i := range q {
+		product := q[i] * v[i]
+		l[i%8] = l[i%8] + float32(product)
+	}
+	a, b, c, d := l[0]+l[4], l[1]+l[5], l[2]+l[6], l[3]+l[7]
+	return (a + c) + (b + d)
+}
+
+func naiveNormalize(v []float32) []float32 {
+	sum := 0.0
+	for _, x := range v {
+		square := float64(x) * float64(x)
+		sum += square
+	}
+	unit := make([]float32, len(v))
+	for i := range v {
+		if sum != 0 {
+			unit[i] = float32(float64(v[i]) / math.Sqrt(sum))
+		}
+	}
+	return unit
+}
+
+// naiveSearch sorts all scores.
+func naiveSearch(vectors [][]float32, query []float32, k int) []Hit {
+	hits := make([]Hit, len(vectors))
+	for i, v := range vectors {
+		hits[i] = Hit{i, naiveScore(query, v)}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	return hits[:min(k, len(hits))]
+}
+
+func newMatrix(tb testing.TB, vectors ...[]float32) *Matrix {
+	tb.Helper()
+	m := new(Matrix)
+	if err := m.Append(tb.Context(), vectors); err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// randomVectors returns vectors with components on a coarse grid, so that many
+// scores are equal, if levels is small.
+func randomVectors(r *rand.Rand, n, dim, levels int) [][]float32 {
+	vectors := make([][]float32, n)
+	for i := range vectors {
+		vectors[i] = make([]float32, dim)
+		for j := range vectors[i] {
+			vectors[i][j] = float32(r.IntN(2*levels+1)-levels) / float32(levels)
+		}
+	}
+	return vectors
+}
+
+func TestSearchEqualsSorting(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, dim := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 64, 100, 384} {
+		for _, n := range []int{1, 2, 3, 5, 64, 301} {
+			for _, levels := range []int{1, 1 << 20} {
+				vectors := randomVectors(r, n, dim, levels)
+				queries := randomVectors(r, r.IntN(9)+1, dim, levels)
+				m := newMatrix(t, vectors...)
+				for _, k := range []int{1, 2, 10, n, n + 7} {
+					got, err := m.Search(t.Context(), queries, k)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for q, query := range queries {
+						want := naiveSearch(vectors, query, k)
+						if diff := cmp.Diff(want, got[q]); diff != "" {
+							t.Fatalf("dim %d, %d vectors, levels %d, query %d, k %d (-want +got):\n%s", dim, n, levels, q, k, diff)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSearchSpansSegmentsAndGroups(t *testing.T) {
+	const dim, k = 1 << 13, 5 // 32 rows a segment
+	r := rand.New(rand.NewPCG(3, 4))
+	vectors := randomVectors(r, 150, dim, 1)
+	vectors = append(vectors, vectors[:10]...)
+	queries := slices.Concat(vectors[:3], randomVectors(r, 2, dim, 1))
+	for len(queries) < groupQueries+4 {
+		queries = append(queries, queries[len(queries)%5])
+	}
+	whole := newMatrix(t, vectors...)
+	pieces := new(Matrix)
+	for rest := vectors; len(rest) > 0; {
+		n := min(len(rest), 1+r.IntN(50))
+		if err := pieces.Append(t.Context(), rest[:n]); err != nil {
+			t.Fatal(err)
+		}
+		rest = rest[n:]
+	}
+	if got := len(whole.segments); got != 5 {
+		t.Fatalf("got %d segments, want 5", got)
+	}
+	want := make([][]Hit, len(queries))
+	for q := range queries {
+		if q < 5 {
+			want[q] = naiveSearch(vectors, queries[q], k)
+		} else {
+			want[q] = want[q%5]
+		}
+	}
+	for name, m := range map[string]*Matrix{"at once": whole, "in pieces": pieces} {
+		got, err := m.Search(t.Context(), queries, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("appended %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestSearchIsTheSameHoweverItIsSharedOut(t *testing.T) {
+	const dim = 1 << 12
+	r := rand.New(rand.NewPCG(5, 6))
+	m := newMatrix(t, randomVectors(r, 500, dim, 100)...)
+	queries := randomVectors(r, 7, dim, 100)
+	want, err := m.Search(t.Context(), queries, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 3, 16} {
+		runtime.GOMAXPROCS(procs)
+		got, err := m.Search(t.Context(), queries, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("GOMAXPROCS=%d (-want +got):\n%s", procs, diff)
+		}
+		for q := range queries {
+			for _, k := range []int{1, 19, 21} {
+				got, err := m.Search(t.Context(), queries[q:q+1], k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := min(k, 20)
+				if diff := cmp.Diff(want[q][:n], got[0][:n]); diff != "" {
+					t.Errorf("query %d alone, k %d (-batch +single):\n%s", q, k, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestExtremeMagnitudes(t *testing.T) {
+	m := newMatrix(t,
+		[]float32{1e30, 1e30, 0}, []float32{1e-30, -1e-30, 0}, []float32{0, 0, 0},
+		[]float32{math.MaxFloat32, 0, 0}, []float32{math.SmallestNonzeroFloat32, 0, 0})
+	got, err := m.Search(t.Context(), [][]float32{{math.SmallestNonzeroFloat32, 0, 0}, {0, 0, 0}, {-3e38, 0, 0}}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const half = float32(0.70710677)
+	want := [][]Hit{
+		{{3, 1}, {4, 1}, {0, half}, {1, half}, {2, 0}},
+		{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}},
+		{{2, 0}, {0, -half}, {1, -half}, {3, -1}, {4, -1}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSearchOfNothing(t *testing.T) {
+	m := newMatrix(t, []float32{1, 0})
+	for name, search := range map[string]func() ([][]Hit, error){
+		"no rows":    func() ([][]Hit, error) { return new(Matrix).Search(t.Context(), [][]float32{{1}, {2}}, 3) },
+		"k = 0":      func() ([][]Hit, error) { return m.Search(t.Context(), [][]float32{{1, 2}, {3, 4}}, 0) },
+		"no queries": func() ([][]Hit, error) { return m.Search(t.Context(), nil, 3) },
+	} {
+		got, err := search()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, hits := range got {
+			if len(hits) > 0 {
+				t.Errorf("%s: got %v, want none", name, hits)
+			}
+		}
+	}
+	if _, err := m.Search(t.Context(), [][]float32{{1, 2}}, -1); err == nil || !strings.Contains(err.Error(), "k is -1") {
+		t.Errorf("k = -1: got error %v, want one that names k", err)
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	m := newMatrix(t, []float32{1, 0}, []float32{0, 1})
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if _, err := m.Search(ctx, [][]float32{{1, 0}}, 1); !errors.Is(err, stop) {
+		t.Errorf("searching: got error %v, want %v", err, stop)
+	}
+	if err := m.Append(ctx, [][]float32{{1, 1}}); !errors.Is(err, stop) || m.Len() != 2 {
+		t.Errorf("appending: got error %v and %d rows, want %v and 2 rows", err, m.Len(), stop)
+	}
+}
+
+// cancelAfter is a context that is done from the n-th time on that it is asked.
+type cancelAfter struct {
+	context.Context
+	n int
+}
+
+func (c *cancelAfter) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestCancellationBetweenBlocks(t *testing.T) {
+	m := newMatrix(t, randomVectors(rand.New(rand.NewPCG(7, 8)), 1000, 64, 9)...)
+	queries := make([]float32, 64)
+	queries[0] = 1
+	if hits, err := m.scan(&cancelAfter{t.Context(), 3}, queries, 2, 0, 1); err == nil {
+		t.Errorf("got %v, want an error: the context was done after 3 blocks", hits)
+	}
+}
+
+func TestAppendIsUndoneByCancellation(t *testing.T) {
+	const dim = 1 << 17 // two rows a segment
+	vector := func(i int) []float32 { v := make([]float32, dim); v[i] = 1; return v }
+	m := newMatrix(t, vector(0))
+	if err := m.Append(&cancelAfter{t.Context(), 2}, [][]float32{vector(1), vector(2), vector(3), vector(4)}); err == nil {
+		t.Fatal("got no error, want that of the context")
+	}
+	if err := m.Append(t.Context(), [][]float32{vector(5)}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Search(t.Context(), [][]float32{vector(5)}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]Hit{{{1, 1}, {0, 0}}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestValidateChunks(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	for _, test := range []struct {
+		n       int
+		vectors [][]float32
+		dim     int
+		want    string // "": valid
+	}{
+		{0, nil, 0, ""},
+		{0, nil, 3, ""},
+		{2, [][]float32{{1, 2}, {3, 4}}, 0, ""},
+		{2, [][]float32{{1, 2}, {3, 4}}, 2, ""},
+		{2, [][]float32{{1, 2}}, 2, "got 1 vectors for 2 chunks: chunk 1 has none"},
+		{1, [][]float32{{1}, {2}}, 0, "got 2 vectors for 1 chunks: vector 1 has no chunk"},
+		{2, [][]float32{{1, 2}, {3}}, 0, "vector 1 has dimension 1, want 2"},
+		{1, [][]float32{{1, 2}}, 3, "vector 0 has dimension 2, want 3"},
+		{1, [][]float32{{}}, 0, "vector 0 is empty: want at least one component"},
+		{1, [][]float32{nil}, 2, "vector 0 is empty: want at least one component"},
+		{2, [][]float32{{1, 2}, {1, nan}}, 0, "vector 1 has component 1 = NaN: want a finite number"},
+		{1, [][]float32{{inf, 2}}, 0, "vector 0 has component 0 = -Inf: want a finite number"},
+	} {
+		got := ""
+		if err := ValidateChunks(test.n, test.vectors, test.dim); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%d chunks, vectors %v, dimension %d: got %q, want %q", test.n, test.vectors, test.dim, got, test.want)
+		}
+	}
+}
+
+// FuzzDots compares the kernel with the documented order of summation, bit for
+// bit, for blocks of all shapes.
+func FuzzDots(f *testing.F) {
+	f.Add(uint8(3), uint8(2), uint8(1), []byte("\x00\x00\x80\x3f\x01\x00\x00\x80"))
+	f.Add(uint8(7), uint8(5), uint8(3), []byte("some bytes that make floating-point numbers"))
+	f.Fuzz(func(t *testing.T, nq, nv, blocks uint8, data []byte) {
+		q, v, stride := int(nq%11), int(nv%11), (int(blocks%5)+1)*lanes
+		next := 0
+		fill := func(n int) []float32 {
+			x := make([]float32, n)
+			for i := range x {
+				var word [4]byte
+				for j := range word {
+					if len(data) > 0 {
+						word[j] = data[next%len(data)] + byte(next/len(data)*37)
+					}
+					next++
+				}
+				bits := binary.LittleEndian.Uint32(word[:])
+				if x[i] = math.Float32frombits(bits); !(math.Abs(float64(x[i])) <= 1) {
+					x[i] = float32(int32(bits)) / (1 << 31) // as in normalised vectors
+				}
+			}
+			return x
+		}
+		queries, vectors, scores := fill(q*stride), fill(v*stride), make([]float32, q*v)
+		dots(scores, queries, vectors, stride)
+		for i, got := range scores {
+			a, b := queries[i/v*stride:][:stride], vectors[i%v*stride:][:stride]
+			var l [8]float32
+			for j := range a {
+				product := a[j] * b[j]
+				l[j%8] += float32(product)
+			}
+			want := ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+			if math.Float32bits(got) != math.Float32bits(want) {
+				t.Errorf("%d queries, %d vectors, stride %d, pair %d: got %x, want %x", q, v, stride, i, got, want)
+			}
+		}
+	})
+}
+
+func BenchmarkDots(b *testing.B) {
+	const dim, nq, nv = 384, 12, 24
+	r := rand.New(rand.NewPCG(9, 10))
+	queries := slices.Concat(randomVectors(r, nq, dim, 1000)...)
+	vectors := slices.Concat(randomVectors(r, nv, dim, 1000)...)
+	for _, n := range []int{1, nq} {
+		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			scores := make([]float32, n*nv)
+			for b.Loop() {
+				dots(scores, queries[:n*dim], vectors, dim)
+			}
+			b.ReportMetric(float64(b.N)*float64(n*nv*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
+		})
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	const dim, rows, k = 384, 20_000, 10
+	r := rand.New(rand.NewPCG(11, 12))
+	m := newMatrix(b, randomVectors(r, rows, dim, 1000)...)
+	queries := randomVectors(r, 500, dim, 1000)
+	for _, n := range []int{1, 500} {
+		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.Search(b.Context(), queries[:n], k); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*float64(n*rows*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
+		})
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	vectors := randomVectors(rand.New(rand.NewPCG(13, 14)), 1000, 384, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		newMatrix(b, vectors...)
+	}
+}

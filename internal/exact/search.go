@@ -1,0 +1,152 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/rageval/rageval/internal/parallel"
+)
+
+const (
+	// groupQueries is how many queries one pass over the vectors serves: enough
+	// for a vector's way from memory to be repaid, few enough to share the work
+	// of several hundred queries out. It is a multiple of tileQueries.
+	groupQueries = 120
+	// blockLen is how many components of vectors are compared with a whole
+	// group of queries before the next ones are looked at: they should stay in
+	// the first-level cache, together with one tile of queries.
+	blockLen = 6 << 10
+)
+
+// Search returns, for each query, the k rows of highest score, best first, ties
+// by ascending index; all rows if there are fewer. The queries, which must have
+// passed [ValidateVectors] with m.Dim(), are neither modified nor kept. It uses
+// all processors and stops soon after ctx is done.
+//
+// It takes O(queries · rows · dim) time. Besides the result it needs memory for
+// a copy of the queries and, for each query, a small number of lists of k hits.
+func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hit, error) {
+	if k < 0 {
+		return nil, fmt.Errorf("k is %d, want 0 or more", k)
+	}
+	found := make([][]Hit, len(queries))
+	if k == 0 || m.rows == 0 || len(queries) == 0 {
+		return found, context.Cause(ctx)
+	}
+	packed := m.appendRows(nil, queries)
+
+	// Few queries are shared out by rows, many by groups of queries.
+	workers := runtime.GOMAXPROCS(0)
+	groups := ceilDiv(len(queries), groupQueries)
+	parts := min(len(m.segments), ceilDiv(8*workers, groups))
+	lists := make([][][]Hit, groups*parts) // by group, part and query of the group
+	err := parallel.Do(ctx, workers, len(lists), func(ctx context.Context, i int) (err error) {
+		group, part := i/parts, i%parts
+		first, last := group*groupQueries, min((group+1)*groupQueries, len(queries))
+		lists[i], err = m.scan(ctx, packed[first*m.stride:last*m.stride], k,
+			part*len(m.segments)/parts, (part+1)*len(m.segments)/parts)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = parallel.Do(ctx, workers, len(queries), func(_ context.Context, q int) error {
+		var all []Hit
+		for part := range parts {
+			all = append(all, lists[q/groupQueries*parts+part][q%groupQueries]...)
+		}
+		slices.SortFunc(all, Compare)
+		found[q] = slices.Clip(all[:min(k, len(all))])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// scan returns the k best rows of the segments [first, last) for each of a
+// group of queries, in no particular order.
+func (m *Matrix) scan(ctx context.Context, queries []float32, k, first, last int) ([][]Hit, error) {
+	tops := make([]top, len(queries)/m.stride)
+	for i := range tops {
+		tops[i] = newTop(k)
+	}
+	blockRows := max(tileVectors, blockLen/m.stride/tileVectors*tileVectors)
+	scores := make([]float32, len(tops)*blockRows)
+	for s := first; s < last; s++ {
+		index := s * m.segmentRows()
+		for block := range slices.Chunk(m.segments[s], blockRows*m.stride) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			rows := len(block) / m.stride
+			dots(scores[:len(tops)*rows], queries, block, m.stride)
+			for q := range tops {
+				tops[q].offer(index, scores[q*rows:(q+1)*rows])
+			}
+			index += rows
+		}
+	}
+	hits := make([][]Hit, len(tops))
+	for q := range tops {
+		hits[q] = tops[q].heap
+	}
+	return hits, nil
+}
+
+// top keeps the k best of the hits that it is offered in order of index.
+type top struct {
+	k     int
+	floor float32 // only a score above it can still enter
+	heap  []Hit   // every hit is worse than its children: the worst is first
+}
+
+func newTop(k int) top { return top{k: k, floor: float32(math.Inf(-1))} }
+
+// offer offers the scores of the rows from index on. A score that equals the
+// worst of k is not among the best: its index is higher.
+func (t *top) offer(index int, scores []float32) {
+	for i, s := range scores {
+		if s > t.floor {
+			t.push(Hit{index + i, s})
+		}
+	}
+}
+
+func (t *top) push(h Hit) {
+	if len(t.heap) < t.k {
+		t.heap = append(t.heap, h)
+		for i := len(t.heap) - 1; i > 0; {
+			parent := (i - 1) / 2
+			if Compare(t.heap[i], t.heap[parent]) < 0 {
+				break
+			}
+			t.heap[i], t.heap[parent] = t.heap[parent], t.heap[i]
+			i = parent
+		}
+	} else {
+		t.heap[0] = h
+		for i := 0; ; {
+			worst := i
+			for child := 2*i + 1; child <= 2*i+2 && child < len(t.heap); child++ {
+				if Compare(t.heap[child], t.heap[worst]) > 0 {
+					worst = child
+				}
+			}
+			if worst == i {
+				break
+			}
+			t.heap[i], t.heap[worst] = t.heap[worst], t.heap[i]
+			i = worst
+		}
+	}
+	if len(t.heap) == t.k {
+		t.floor = t.heap[0].Score
+	}
+}

@@ -1,0 +1,108 @@
+package ragtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/rageval/rageval/internal/exact"
+)
+
+// MemoryStore is an exact vector store in memory: it compares every query with
+// every vector, on all processors. The score is the cosine similarity. It is
+// the store of an evaluation that names none.
+//
+// Vectors are normalised once, when they are added; the zero vector, whether
+// stored or searched for, scores 0 with everything. Their length does not
+// matter: 1e30 and 1e-30 are as good as 1. Equal scores are ranked by insertion
+// order. Scores are computed in float32, in an order of summation that is fixed,
+// so that they are the same bits on every machine, for every number of
+// processors, and in [MemoryStore.Search] and [MemoryStore.SearchBatch]. Rounding
+// may carry a score beyond ±1 by a few units in the last place of a float32.
+//
+// It is an error if there is not one vector for each chunk, if dimensions
+// differ, if a vector is empty, or if a component is NaN or infinite. An Add
+// that fails, or whose context is done, changes nothing.
+//
+// Any number of goroutines may search at once. A search that meets an Add waits
+// for it.
+//
+// The vectors take 4 bytes a component, in rows padded to a multiple of eight
+// components. A search takes O(chunks · dimension) time for each query.
+type MemoryStore[C any] struct {
+	mu      sync.RWMutex
+	chunks  []C
+	vectors exact.Matrix // one row for each chunk
+}
+
+// NewMemoryStore returns an empty store. C is [chunkers.Chunk] or
+// [chunkers.PositionAwareChunk], or any type of your own.
+func NewMemoryStore[C any]() *MemoryStore[C] { return new(MemoryStore[C]) }
+
+// Len returns the number of chunks that the store holds.
+func (s *MemoryStore[C]) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.chunks)
+}
+
+// Add appends chunks with their vectors. Both are copied; what the chunks point
+// to, such as their metadata, is not.
+func (s *MemoryStore[C]) Add(ctx context.Context, chunks []C, vectors [][]float32) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := exact.ValidateChunks(len(chunks), vectors, s.vectors.Dim()); err != nil {
+		return fmt.Errorf("adding to the memory store: %w", err)
+	}
+	if err := s.vectors.Append(ctx, vectors); err != nil {
+		return fmt.Errorf("adding to the memory store: %w", err)
+	}
+	s.chunks = append(s.chunks, chunks...)
+	return nil
+}
+
+// Search returns the k chunks whose vectors are most similar to the query, best
+// first; all chunks if there are fewer than k. A negative k is an error. A store
+// without chunks knows no dimension and returns none for any query.
+func (s *MemoryStore[C]) Search(ctx context.Context, query []float32, k int) ([]ScoredChunk[C], error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := exact.ValidateVector(query, s.vectors.Dim()); err != nil {
+		return nil, fmt.Errorf("searching the memory store: query %w", err)
+	}
+	found, err := s.search(ctx, [][]float32{query}, k)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// SearchBatch returns what [MemoryStore.Search] returns for each query. For
+// three or more queries it is about twice as fast: a block of vectors is compared
+// with many queries while it is in the processor's cache.
+func (s *MemoryStore[C]) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i, query := range queries {
+		if err := exact.ValidateVector(query, s.vectors.Dim()); err != nil {
+			return nil, fmt.Errorf("searching the memory store: query %d %w", i, err)
+		}
+	}
+	return s.search(ctx, queries, k)
+}
+
+// search needs valid queries and s.mu to be held.
+func (s *MemoryStore[C]) search(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
+	hits, err := s.vectors.Search(ctx, queries, k)
+	if err != nil {
+		return nil, fmt.Errorf("searching the memory store: %w", err)
+	}
+	found := make([][]ScoredChunk[C], len(queries))
+	for i := range hits {
+		found[i] = make([]ScoredChunk[C], len(hits[i]))
+		for j, h := range hits[i] {
+			found[i][j] = ScoredChunk[C]{Chunk: s.chunks[h.Index], Score: float64(h.Score)}
+		}
+	}
+	return found, nil
+}
