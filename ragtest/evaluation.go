@@ -1,0 +1,91 @@
+package ragtest
+
+import (
+	"context"
+
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/spans"
+)
+
+// TokenLevel is an evaluation against token-level ground truth: how much of the
+// relevant text of the documents was retrieved, in characters. It does not
+// depend on the chunker, so chunkers can be compared by it. Corpus, Queries and
+// either Embedder or Retriever are required, Chunker too unless Retriever is
+// set; every other field has a useful zero value.
+//
+// The components are called from several goroutines at once: see the contract
+// of each interface. The evaluation neither empties nor closes them.
+type TokenLevel struct {
+	Name      string                                   // "": the name of the test; names table, artifact and experiment
+	Corpus    *spans.Corpus                            // at least one document
+	Queries   []TokenQuery                             // at least one; their IDs differ
+	Chunker   chunkers.PositionAwareChunker            // chunkers.WithPositions makes one of a plain Chunker
+	Embedder  Embedder                                 // set this, and Store if you like, or Retriever
+	Store     VectorStore[chunkers.PositionAwareChunk] // nil: NewMemoryStore; must be empty
+	Retriever Retriever[chunkers.PositionAwareChunk]   // with it Chunker may be nil: then nothing is chunked or indexed
+	Reranker  Reranker[chunkers.PositionAwareChunk]    // nil: none
+	K         int                                      // how many chunks are judged; 0: 5
+	FetchK    int                                      // how many candidates are retrieved; 0: 4*K with a Reranker, K without
+	Metrics   []TokenMetric                            // nil: SpanRecall, SpanPrecision, SpanIoU
+
+	// MaxUnlocated is how many chunks may lack a position in their document.
+	// They are not indexed; more of them fail the run.
+	MaxUnlocated int
+
+	Reporters []Reporter // called by RunTokenLevel
+}
+
+// ChunkLevel is an evaluation against chunk-level ground truth: which of the
+// relevant chunks were retrieved. The ground truth is bound to the chunker that
+// made the chunks. The fields are those of [TokenLevel] over chunks without a
+// position.
+//
+// Chunks with equal texts share an ID and are indexed once, so that K counts
+// distinct evidence; a retriever that returns an ID twice keeps its first rank.
+type ChunkLevel struct {
+	Name      string
+	Corpus    *spans.Corpus
+	Queries   []ChunkQuery
+	Chunker   chunkers.Chunker
+	Embedder  Embedder
+	Store     VectorStore[chunkers.Chunk]
+	Retriever Retriever[chunkers.Chunk]
+	Reranker  Reranker[chunkers.Chunk]
+	K         int
+	FetchK    int
+	Metrics   []ChunkMetric // nil: ChunkRecall, ChunkPrecision, ChunkF1
+	Reporters []Reporter    // called by RunChunkLevel
+}
+
+// Evaluate runs the evaluation, in these steps:
+//
+//  1. Every field is validated, the ground truth against the corpus: nothing is
+//     chunked or embedded for an evaluation that cannot be judged.
+//  2. Documents are chunked, several at once; chunks keep the order of corpus
+//     and document.
+//  3. Each distinct text is embedded once, in batches, and all chunks are added
+//     to the store in order; or Retriever.Index receives them.
+//  4. All queries are embedded once, and FetchK candidates retrieved for each.
+//  5. Reranker reorders the candidates of each query; the first K remain.
+//  6. Each query is scored by each metric; a metric's score is its mean over
+//     the queries.
+//
+// The result is the same at every GOMAXPROCS. An error names the stage and the
+// document or query. When ctx is done Evaluate returns its cause promptly, and
+// no goroutine stays behind. Reporters are not called: see [RunTokenLevel].
+func (e TokenLevel) Evaluate(ctx context.Context) (*Result, error) {
+	run, err := e.engine(nil)
+	if err != nil {
+		return nil, err
+	}
+	return run.evaluate(ctx)
+}
+
+// Evaluate runs the evaluation in the steps of [TokenLevel.Evaluate].
+func (e ChunkLevel) Evaluate(ctx context.Context) (*Result, error) {
+	run, err := e.engine(nil)
+	if err != nil {
+		return nil, err
+	}
+	return run.evaluate(ctx)
+}

@@ -1,0 +1,65 @@
+package ragtest
+
+import (
+	"fmt"
+	"slices"
+)
+
+type metric[M any] interface {
+	Name() string
+	Equal(M) bool
+	validate(k int) error
+}
+
+type threshold[M any] interface {
+	metric() M
+	validate() error
+	holds(got float64) bool
+	want() string
+}
+
+// measure returns the metrics to compute: those asked for and, after them,
+// those that only thresholds name.
+func measure[M metric[M], T threshold[M]](metrics []M, thresholds []T, k int) ([]M, error) {
+	byName := map[string]M{}
+	for i, m := range metrics {
+		if err := m.validate(k); err != nil {
+			return nil, fmt.Errorf("field Metrics: metric %d: %w", i, err)
+		}
+		if _, ok := byName[m.Name()]; ok {
+			return nil, fmt.Errorf("field Metrics: two metrics have the name %s", m.Name())
+		}
+		byName[m.Name()] = m
+	}
+	for i, t := range thresholds {
+		m := t.metric()
+		if err := m.validate(k); err != nil {
+			return nil, fmt.Errorf("threshold %d: %w", i, err)
+		}
+		if err := t.validate(); err != nil {
+			return nil, fmt.Errorf("threshold %d: %w", i, err)
+		}
+		same, ok := byName[m.Name()]
+		if ok && !same.Equal(m) {
+			return nil, fmt.Errorf("threshold %d: two metrics have the name %s", i, m.Name())
+		}
+		if !ok {
+			byName[m.Name()] = m
+			metrics = append(metrics, m)
+		}
+	}
+	return metrics, nil
+}
+
+// dependsOnRank reports whether, with the given K, reordering what was
+// retrieved can change m. Of a custom metric it is assumed.
+func (m TokenMetric) dependsOnRank(k int) bool {
+	ranked := []*tokenMeasure{SpanMRR.measure, SpanNDCG.measure, SpanMAP.measure}
+	return m.measure.custom != nil || m.cut.of(k) < k || slices.Contains(ranked, m.measure)
+}
+
+// dependsOnRank is that of TokenMetric.
+func (m ChunkMetric) dependsOnRank(k int) bool {
+	ranked := []*chunkMeasure{ChunkMRR.measure, ChunkNDCG.measure, ChunkMAP.measure}
+	return m.measure.custom != nil || m.cut.of(k) < k || slices.Contains(ranked, m.measure)
+}

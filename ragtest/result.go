@@ -1,0 +1,165 @@
+package ragtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rageval/rageval/spans"
+)
+
+// Result is what an evaluation found. Its JSON form has a schema version, reads
+// back to an equal value and is the same, byte for byte, for equal runs: Trace
+// and Elapsed, which no two runs share, are not part of it.
+type Result struct {
+	Name              string            `json:"name"`
+	Level             string            `json:"level"` // "token" or "chunk"
+	K                 int               `json:"k"`
+	Chunks            int               `json:"chunks"`  // indexed; 0 if the retriever brought its own
+	Metrics           []Score           `json:"metrics"` // means over the queries, in the order of the evaluation's metrics
+	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
+	Diagnostics       Diagnostics       `json:"diagnostics"`
+	Components        Components        `json:"components"`
+	CorpusFingerprint string            `json:"corpusFingerprint"`       // of spans.Corpus.Fingerprint
+	ExperimentURL     string            `json:"experimentURL,omitempty"` // set by a Reporter that records experiments
+	Queries           []QueryResult     `json:"queries"`                 // in the order of the evaluation's queries
+
+	Trace   Trace         `json:"-"`
+	Elapsed time.Duration `json:"-"` // of the whole evaluation
+}
+
+// Score is the value of one metric.
+type Score struct {
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}
+
+// ThresholdResult is the verdict on one threshold.
+type ThresholdResult struct {
+	Metric string  `json:"metric"`
+	Want   string  `json:"want"` // such as ">= 0.8"
+	Got    float64 `json:"got"`
+	Pass   bool    `json:"pass"`
+}
+
+// Components names what was evaluated: what each component's String method
+// returns, else its type; "" for what was not used.
+type Components struct {
+	Chunker   string `json:"chunker,omitempty"`
+	Embedder  string `json:"embedder,omitempty"`
+	Store     string `json:"store,omitempty"`
+	Retriever string `json:"retriever,omitempty"`
+	Reranker  string `json:"reranker,omitempty"`
+}
+
+// Diagnostics are facts about a run that explain its scores.
+type Diagnostics struct {
+	Documents              int      `json:"documents"`
+	EmbeddedTexts          int      `json:"embeddedTexts"`          // distinct; 0 with a Retriever of the user's
+	SkippedChunks          int      `json:"skippedChunks"`          // without a place in their document, so not indexed
+	EmptyChunks            int      `json:"emptyChunks"`            // without text, so not indexed
+	DuplicateChunks        int      `json:"duplicateChunks"`        // with the text of an earlier chunk; chunk level does not index them
+	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
+	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
+	Warnings               []string `json:"warnings,omitempty"`
+}
+
+func (d *Diagnostics) warn(format string, args ...any) {
+	d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...))
+}
+
+// QueryResult is what was found for one query.
+type QueryResult struct {
+	ID       QueryID           `json:"id"`
+	Text     string            `json:"text"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Scores   []Score           `json:"scores"`             // in the order of Result.Metrics
+	Hits     []Hit             `json:"hits,omitempty"`     // best first, at most K
+	Relevant []Passage         `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
+	Missed   []Passage         `json:"missed,omitempty"`   // the part of Relevant that no hit covers
+}
+
+// Score returns the query's score by the named metric, and whether there is one.
+func (q QueryResult) Score(metric string) (float64, bool) { return find(q.Scores, metric) }
+
+// Hit is one retrieved chunk.
+type Hit struct {
+	Rank    int              `json:"rank"` // from 1
+	ChunkID string           `json:"chunkID"`
+	Doc     spans.DocumentID `json:"doc,omitempty"`
+	Span    spans.Span       `json:"span,omitzero"` // token level only
+	Score   float64          `json:"score"`         // of the retriever or, after it, the reranker
+	Text    string           `json:"text"`
+}
+
+// Passage is relevant text: a span at token level, a chunk at chunk level.
+type Passage struct {
+	ChunkID string           `json:"chunkID,omitempty"` // chunk level only
+	Doc     spans.DocumentID `json:"doc,omitempty"`
+	Span    spans.Span       `json:"span,omitzero"`  // token level only
+	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
+}
+
+// Score returns the mean score by the named metric, such as "span_recall@3",
+// and whether there is one.
+func (r *Result) Score(metric string) (float64, bool) { return find(r.Metrics, metric) }
+
+func find(scores []Score, metric string) (float64, bool) {
+	for _, s := range scores {
+		if s.Metric == metric {
+			return s.Value, true
+		}
+	}
+	return 0, false
+}
+
+// Equal reports whether both results are the same but for Trace and Elapsed.
+func (r Result) Equal(s Result) bool {
+	a, errA := json.Marshal(r)
+	b, errB := json.Marshal(s)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+const resultSchemaVersion = 1
+
+// resultFields has the fields of Result without its methods.
+type resultFields Result
+
+type versionedResult struct {
+	SchemaVersion int `json:"schemaVersion"`
+	resultFields
+}
+
+// MarshalJSON returns the JSON form of r.
+func (r Result) MarshalJSON() ([]byte, error) {
+	return json.Marshal(versionedResult{resultSchemaVersion, resultFields(r)})
+}
+
+// UnmarshalJSON reads what MarshalJSON returned. A schema version that is
+// missing or unknown is an error. Unknown fields are ignored.
+func (r *Result) UnmarshalJSON(data []byte) error {
+	var read versionedResult
+	if err := json.Unmarshal(data, &read); err != nil {
+		return fmt.Errorf("reading a result: %w", err)
+	}
+	if read.SchemaVersion != resultSchemaVersion {
+		return fmt.Errorf("reading a result: schemaVersion: got %d, want %d", read.SchemaVersion, resultSchemaVersion)
+	}
+	*r = Result(read.resultFields)
+	return nil
+}
+
+// Reporter records results somewhere. Report is called once, after thresholds
+// were judged, whether they passed or not; it may set r.ExperimentURL. An error
+// is logged, and fails the test only if the reporter is a [RequiredReporter]
+// that says so.
+type Reporter interface {
+	Report(ctx context.Context, r *Result) error
+}
+
+// RequiredReporter is implemented by reporters whose failure may fail the test.
+type RequiredReporter interface {
+	Required() bool
+}

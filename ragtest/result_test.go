@@ -1,0 +1,131 @@
+package ragtest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/spans"
+)
+
+func TestResultJSON(t *testing.T) {
+	token, err := fruit(t).Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token.Thresholds = []ragtest.ThresholdResult{{Metric: "span_recall", Want: ">= 0.9", Got: 0.75}}
+	token.ExperimentURL = "https://example.com/<&>"
+	chunk, err := fruitChunks(t).Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*ragtest.Result{token, chunk} {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(data), `{"schemaVersion":1,"name":"fruit"`) {
+			t.Errorf("got %.60s…, want the schema version first", data)
+		}
+		var back ragtest.Result
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&back, r); diff != "" {
+			t.Errorf("%s level: JSON changed the result (-got +want):\n%s", r.Level, diff)
+		}
+		again, err := json.Marshal(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(again) != string(data) {
+			t.Errorf("%s level: writing what was read differs:\n%s\n%s", r.Level, again, data)
+		}
+	}
+}
+
+func TestResultJSONErrors(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"name":"x"}`:                         "schemaVersion: got 0, want 1",
+		`{"schemaVersion":2}`:                  "schemaVersion: got 2, want 1",
+		`{"schemaVersion":1,"metrics":"none"}`: "metrics",
+		`{`:                                    "unexpected end",
+	} {
+		var r ragtest.Result
+		err := json.Unmarshal([]byte(data), &r)
+		if err == nil {
+			err = r.UnmarshalJSON([]byte(data))
+		}
+		expectError(t, err, want)
+	}
+}
+
+func TestResultEqual(t *testing.T) {
+	a := ragtest.Result{Name: "x", Queries: []ragtest.QueryResult{{ID: "q"}}, Elapsed: time.Second,
+		Trace: ragtest.Trace{Intervals: []ragtest.Interval{{Stage: "chunk"}}}}
+	b := a
+	b.Elapsed, b.Trace = 0, ragtest.Trace{}
+	if !a.Equal(b) {
+		t.Error("results that differ in Trace and Elapsed only are not equal")
+	}
+	b.Queries = []ragtest.QueryResult{{ID: "r"}}
+	if a.Equal(b) {
+		t.Error("results of different queries are equal")
+	}
+}
+
+// go-cmp panics on unexported fields of types without an Equal method.
+func TestExportedValuesCompare(t *testing.T) {
+	e := fruit(t)
+	r, err := e.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _ := e.Corpus.Document("a.md")
+	for _, v := range []any{
+		r, *r, r.Queries, r.Diagnostics, r.Trace, r.Components,
+		e.Queries, e.Corpus, doc, spans.Union(e.Queries[0].Relevant...), e.Queries[0].Relevant,
+		fruitChunks(t).Queries,
+		chunkers.Chunk{ID: chunkers.NewChunkID("x"), Metadata: map[string]string{"a": "b"}},
+		chunkers.PositionAwareChunk{ID: chunkers.NewPositionAwareChunkID("x")},
+		chunkers.Piece{Text: "x"},
+		ragtest.SpanRecall, ragtest.ChunkRecall.At(3), []ragtest.TokenMetric{ragtest.SpanNDCG},
+		ragtest.SpanRecall.AtLeast(0.5), ragtest.ChunkMRR.AtMost(0.5),
+		ragtest.TokenOutcome{Relevant: e.Queries[0].Relevant}, ragtest.ChunkOutcome{Relevant: []chunkers.ChunkID{chunkers.NewChunkID("x")}},
+		ragtest.ScoredChunk[chunkers.Chunk]{Chunk: chunkers.Chunk{ID: chunkers.NewChunkID("x")}, Score: 1},
+		chunkers.FixedSize{Size: 3}, chunkers.RecursiveCharacter{Size: 3, Separators: []string{" "}},
+	} {
+		if diff := cmp.Diff(v, v); diff != "" {
+			t.Errorf("%T differs from itself:\n%s", v, diff)
+		}
+	}
+	if cmp.Equal(ragtest.SpanRecall, ragtest.SpanRecall.At(3)) || cmp.Equal(chunkers.NewChunkID("x"), chunkers.NewChunkID("y")) {
+		t.Error("different values are equal")
+	}
+}
+
+func TestResultTable(t *testing.T) {
+	r, err := fruit(t).Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Components.Store = "memory"
+	r.Thresholds = []ragtest.ThresholdResult{{Metric: "span_recall", Want: ">= 0.9", Got: 0.8333}, {Metric: "span_recall", Want: "<= 1", Pass: true}}
+	r.Diagnostics.Warnings = []string{"mind the gap"}
+	want := `token-level evaluation fruit: 2 documents, 3 queries, K = 1, 5 chunks
+  chunker lines  embedder letters  store memory
+
+  metric          mean    min     queries at 1  threshold
+  span_recall     0.8333  0.5000  2             >= 0.9 FAILED, <= 1 ok
+  span_precision  0.6667  0.0000  2
+  span_iou        0.5000  0.0000  1
+  warning: mind the gap
+`
+	if diff := cmp.Diff(r.String(), want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+}

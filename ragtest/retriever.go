@@ -1,0 +1,200 @@
+package ragtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/parallel"
+)
+
+// callsAtOnce bounds how many calls of a component are under way at once. It
+// does not follow GOMAXPROCS: such calls mostly wait for a network.
+const callsAtOnce = 4
+
+// RetrieverFunc is a [Retriever] that searches what is indexed already, such as
+// a service in production: Index does nothing. The function returns up to k
+// chunks, best first, and is called from several goroutines at once.
+type RetrieverFunc[C any] func(ctx context.Context, query string, k int) ([]ScoredChunk[C], error)
+
+// Index does nothing.
+func (f RetrieverFunc[C]) Index(context.Context, []C) error { return nil }
+
+// Retrieve calls f for each query, a bounded number at once.
+func (f RetrieverFunc[C]) Retrieve(ctx context.Context, queries []string, k int) ([][]ScoredChunk[C], error) {
+	lists := make([][]ScoredChunk[C], len(queries))
+	err := parallel.Do(ctx, callsAtOnce, len(queries), func(ctx context.Context, i int) (err error) {
+		if lists[i], err = f(ctx, queries[i], k); err != nil {
+			return fmt.Errorf("query %q: %w", abbreviate(queries[i], 60), err)
+		}
+		return nil
+	})
+	return lists, err
+}
+
+// Dense returns the retriever that embeds chunks and queries with e and
+// searches s for the nearest. A nil s is [NewMemoryStore]; e must not be nil.
+// An evaluation makes one itself of its Embedder and Store: Dense is for the
+// places that take a retriever. Queries are embedded with EmbedQueries where e
+// is a [QueryEmbedder]. Since stores only append, Index can be called once.
+func Dense[C chunkers.Indexed](e Embedder, s VectorStore[C]) Retriever[C] {
+	if e == nil {
+		panic("ragtest: Dense: nil Embedder")
+	}
+	return newDense(e, s)
+}
+
+const (
+	embedBatch = 256  // texts in one call of an embedder
+	addBatch   = 4096 // chunks in one call of a store's Add
+)
+
+type dense[C chunkers.Indexed] struct {
+	embedder Embedder
+	store    VectorStore[C]
+	dim      int // of the vectors; 0: none seen yet
+	indexed  bool
+	distinct int // texts embedded
+	trace    *tracer
+}
+
+func newDense[C chunkers.Indexed](e Embedder, s VectorStore[C]) *dense[C] {
+	if s == nil {
+		s = NewMemoryStore[C]()
+	}
+	return &dense[C]{embedder: e, store: s}
+}
+
+func (d *dense[C]) String() string {
+	return fmt.Sprintf("dense(%s,%s)", nameOf(d.embedder), nameOf(d.store))
+}
+
+// Index embeds each distinct text once and adds the chunks to the store in
+// order. It goes through the chunks in blocks and keeps only the vectors of
+// texts that come again, so that it needs little memory beside the store's.
+func (d *dense[C]) Index(ctx context.Context, chunks []C) error {
+	if d.indexed {
+		return fmt.Errorf("the dense retriever was indexed before, and its store can only append: give each evaluation a fresh one")
+	}
+	d.indexed = true
+	uses := make(map[string]int, len(chunks))
+	for _, c := range chunks {
+		uses[c.IndexText()]++
+	}
+	d.distinct = len(uses)
+	vectorOf := map[string][]float32{}
+	embedded := 0
+	for start := 0; start < len(chunks); start += addBatch {
+		block := chunks[start:min(start+addBatch, len(chunks))]
+		var texts []string
+		var firstUse []int // of texts[i], as an index of chunks
+		for i, c := range block {
+			text := c.IndexText()
+			if _, ok := vectorOf[text]; !ok {
+				vectorOf[text] = nil
+				texts = append(texts, text)
+				firstUse = append(firstUse, start+i)
+			}
+		}
+		describe := func(i int) string { return describeChunk(chunks, firstUse[i]) }
+		vectors, err := d.embed(ctx, "embed", d.embedder.Embed, texts, embedded, describe)
+		if err != nil {
+			return err
+		}
+		embedded += len(texts)
+		for i, text := range texts {
+			vectorOf[text] = vectors[i]
+		}
+		added := make([][]float32, len(block))
+		for i, c := range block {
+			text := c.IndexText()
+			added[i] = vectorOf[text]
+			if uses[text]--; uses[text] == 0 {
+				delete(vectorOf, text)
+			}
+		}
+		done := d.trace.start("index", start, len(block))
+		if err := d.store.Add(ctx, block, added); err != nil {
+			return fmt.Errorf("adding chunks %d to %d to the store: %w", start, start+len(block)-1, err)
+		}
+		done()
+	}
+	return nil
+}
+
+// Retrieve embeds the queries and searches the store for each.
+func (d *dense[C]) Retrieve(ctx context.Context, queries []string, k int) ([][]ScoredChunk[C], error) {
+	vectors, err := d.embedQueries(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	return d.search(ctx, vectors, k)
+}
+
+func (d *dense[C]) embedQueries(ctx context.Context, queries []string) ([][]float32, error) {
+	call := d.embedder.Embed
+	if q, ok := d.embedder.(QueryEmbedder); ok {
+		call = q.EmbedQueries
+	}
+	describe := func(i int) string { return fmt.Sprintf("query %d (%q)", i, abbreviate(queries[i], 60)) }
+	return d.embed(ctx, "embed queries", call, queries, 0, describe)
+}
+
+// embed embeds texts in batches, several at once, and checks the vectors.
+// first is the number of texts of this stage that went before.
+func (d *dense[C]) embed(ctx context.Context, stage string, call func(context.Context, []string) ([][]float32, error),
+	texts []string, first int, describe func(i int) string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	batches := (len(texts) + embedBatch - 1) / embedBatch
+	err := parallel.Do(ctx, callsAtOnce, batches, func(ctx context.Context, b int) error {
+		start := b * embedBatch
+		batch := texts[start:min(start+embedBatch, len(texts))]
+		done := d.trace.start(stage, first+start, len(batch))
+		got, err := call(ctx, batch)
+		if err != nil {
+			return fmt.Errorf("embedding %s and %d more: %w", describe(start), len(batch)-1, err)
+		}
+		done()
+		if len(got) != len(batch) {
+			return fmt.Errorf("embedding %s: got %d vectors for the %d texts of the batch", describe(start+min(len(got), len(batch)-1)), len(got), len(batch))
+		}
+		copy(vectors[start:], got)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vectors {
+		if d.dim == 0 {
+			d.dim = len(v)
+		}
+		if len(v) != d.dim || len(v) == 0 {
+			return nil, fmt.Errorf("embedding %s: got a vector of dimension %d, want %d like the others", describe(i), len(v), d.dim)
+		}
+		for j, x := range v {
+			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+				return nil, fmt.Errorf("embedding %s: component %d of the vector is %v", describe(i), j, x)
+			}
+		}
+	}
+	return vectors, nil
+}
+
+func (d *dense[C]) search(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
+	if b, ok := d.store.(BatchSearcher[C]); ok {
+		lists, err := b.SearchBatch(ctx, queries, k)
+		if err != nil {
+			return nil, fmt.Errorf("searching the store: %w", err)
+		}
+		return lists, nil
+	}
+	lists := make([][]ScoredChunk[C], len(queries))
+	err := parallel.Do(ctx, callsAtOnce, len(queries), func(ctx context.Context, i int) (err error) {
+		if lists[i], err = d.store.Search(ctx, queries[i], k); err != nil {
+			return fmt.Errorf("searching the store for query %d: %w", i, err)
+		}
+		return nil
+	})
+	return lists, err
+}

@@ -1,0 +1,136 @@
+package ragtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rageval/rageval/chunkers"
+)
+
+// RunTokenLevel evaluates e as [TokenLevel.Evaluate] does, within a test or a
+// benchmark:
+//
+//  1. The context is the test's, with a deadline a little before the one that
+//     -timeout gives the test binary: a service that hangs fails this test, not
+//     the binary.
+//  2. In a test the evaluation runs once. In a benchmark chunking, embedding
+//     and indexing are set-up, and what is timed is retrieving and scoring all
+//     queries; each metric is then reported, with the number of chunks and
+//     ns/query. Since the loop is RunTokenLevel's own, a benchmark calls it
+//     once, outside any loop. The Unit
+//     lines that benchstat compares exactly by are printed once.
+//  3. An evaluation that cannot run fails the test at once.
+//  4. The thresholds are judged. Their metrics are computed even if Metrics
+//     does not list them.
+//  5. The reporters are called.
+//  6. The table is logged. Each mean goes, with all its digits, to the test's
+//     attributes as ragtest.<metric>, and the whole result, as JSON with the
+//     name of the test, to ragtest.json in the test's artifact directory (kept
+//     by go test -artifacts). Further runs in one test are named
+//     ragtest.<name>.<metric> and ragtest-<name>.json, after Name or, without
+//     one, their number.
+//  7. Each threshold that does not hold fails the test with the queries that
+//     are furthest from it and what they missed.
+//
+// It returns the result whether the thresholds hold or not.
+func RunTokenLevel(tb testing.TB, e TokenLevel, thresholds ...TokenThreshold) *Result {
+	tb.Helper()
+	label := e.Name
+	e.Name = cmp.Or(e.Name, tb.Name())
+	return run(tb, label, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
+}
+
+// RunChunkLevel evaluates e within a test or a benchmark, as [RunTokenLevel]
+// does.
+func RunChunkLevel(tb testing.TB, e ChunkLevel, thresholds ...ChunkThreshold) *Result {
+	tb.Helper()
+	label := e.Name
+	e.Name = cmp.Or(e.Name, tb.Name())
+	return run(tb, label, e.Reporters, thresholds, func() (*engine[chunkers.Chunk], error) { return e.engine(thresholds) })
+}
+
+func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, label string, reporters []Reporter, thresholds []T, newEngine func() (*engine[C], error)) *Result {
+	tb.Helper()
+	label = labelRun(tb, label)
+	ctx, cancel := withDeadline(tb)
+	defer cancel()
+	e, err := newEngine()
+	var r *Result
+	if err == nil {
+		e.trace.progress = progress(tb)
+		if b, ok := tb.(bencher); ok {
+			r, err = e.benchmark(ctx, b)
+		} else {
+			r, err = e.evaluate(ctx)
+		}
+	}
+	if err != nil {
+		tb.Fatalf("ragtest: %v", err)
+		return nil
+	}
+	for _, t := range thresholds {
+		got, _ := r.Score(t.metric().Name())
+		r.Thresholds = append(r.Thresholds, ThresholdResult{Metric: t.metric().Name(), Want: t.want(), Got: got, Pass: t.holds(got)})
+	}
+	report(ctx, tb, reporters, r)
+	publish(tb, label, r)
+	for _, t := range r.Thresholds {
+		if !t.Pass {
+			tb.Errorf("ragtest: %s", r.failure(t, reproduce(tb)))
+		}
+	}
+	return r
+}
+
+func report(ctx context.Context, tb testing.TB, reporters []Reporter, r *Result) {
+	tb.Helper()
+	for i, reporter := range reporters {
+		err := reporter.Report(ctx, r)
+		if err == nil {
+			continue
+		}
+		if required, ok := reporter.(RequiredReporter); ok && required.Required() {
+			tb.Errorf("ragtest: reporter %d (%s): %v", i, nameOf(reporter), err)
+		} else {
+			tb.Logf("ragtest: reporter %d (%s), which is not required: %v", i, nameOf(reporter), err)
+		}
+	}
+	if r.ExperimentURL != "" {
+		tb.Logf("ragtest: experiment %s", r.ExperimentURL)
+	}
+}
+
+// withDeadline returns the test's context with a deadline that leaves a
+// twentieth of the test's remaining time, at most ten seconds, to report why
+// it ended.
+func withDeadline(tb testing.TB) (context.Context, context.CancelFunc) {
+	ctx := tb.Context()
+	t, ok := tb.(interface{ Deadline() (time.Time, bool) })
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	deadline, ok := t.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	grace := min(time.Until(deadline)/20, 10*time.Second)
+	return context.WithDeadlineCause(ctx, deadline.Add(-grace),
+		fmt.Errorf("%w: go test -timeout would end the test binary in %v", context.DeadlineExceeded, grace.Round(time.Millisecond)))
+}
+
+// reproduce returns the command that runs this test alone; "" for a benchmark.
+func reproduce(tb testing.TB) string {
+	if _, ok := tb.(bencher); ok {
+		return ""
+	}
+	var pattern []string
+	for _, name := range strings.Split(tb.Name(), "/") {
+		pattern = append(pattern, "^"+regexp.QuoteMeta(name)+"$")
+	}
+	return fmt.Sprintf("go test -v -run '%s'", strings.Join(pattern, "/"))
+}

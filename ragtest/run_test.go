@@ -1,0 +1,318 @@
+package ragtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/spans"
+)
+
+// recorder is a test that records what is said to it.
+type recorder struct {
+	testing.TB
+	dir      string
+	deadline time.Time
+	said     []string // "kind: text", in order
+	cleanups []func()
+}
+
+func (r *recorder) say(kind, format string, args ...any) {
+	r.said = append(r.said, kind+": "+fmt.Sprintf(format, args...))
+}
+func (r *recorder) Helper()                           {}
+func (r *recorder) Logf(format string, args ...any)   { r.say("log", format, args...) }
+func (r *recorder) Errorf(format string, args ...any) { r.say("error", format, args...) }
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.say("fatal", format, args...)
+	runtime.Goexit()
+}
+func (r *recorder) Attr(key, value string)      { r.say("attr", "%s=%s", key, value) }
+func (r *recorder) ArtifactDir() string         { return r.dir }
+func (r *recorder) Cleanup(f func())            { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Deadline() (time.Time, bool) { return r.deadline, !r.deadline.IsZero() }
+
+// record runs f as a test of its own.
+func record(t *testing.T, r *recorder, f func(tb testing.TB)) []string {
+	t.Helper()
+	r.TB = t
+	if r.dir == "" {
+		r.dir = t.TempDir()
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			for _, cleanup := range r.cleanups {
+				cleanup()
+			}
+			r.cleanups = nil
+		}()
+		f(r)
+	}()
+	<-done
+	return r.said
+}
+
+func sayings(said []string, kind string) []string {
+	var of []string
+	for _, s := range said {
+		if text, ok := strings.CutPrefix(s, kind+": "); ok {
+			of = append(of, text)
+		}
+	}
+	return of
+}
+
+func TestThresholds(t *testing.T) {
+	r := &recorder{}
+	var result *ragtest.Result
+	said := record(t, r, func(tb testing.TB) {
+		result = ragtest.RunTokenLevel(tb, fruit(t),
+			ragtest.SpanRecall.AtLeast(0.9), ragtest.SpanPrecision.AtMost(0.5), ragtest.SpanIoU.AtLeast(0.5), ragtest.SpanHitRate.AtLeast(1))
+	})
+	want := []ragtest.ThresholdResult{
+		{Metric: "span_recall", Want: ">= 0.9", Got: 2.5 / 3},
+		{Metric: "span_precision", Want: "<= 0.5", Got: 2.0 / 3},
+		{Metric: "span_iou", Want: ">= 0.5", Got: 0.5, Pass: true},
+		{Metric: "span_hit_rate", Want: ">= 1", Got: 2.0 / 3},
+	}
+	if diff := cmp.Diff(result.Thresholds, want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+	failures := sayings(said, "error")
+	if len(failures) != 3 {
+		t.Fatalf("got %d failures, want 3: every threshold that does not hold\n%s", len(failures), strings.Join(failures, "\n"))
+	}
+	for _, want := range []string{
+		"ragtest: span_recall: got 0.8333, want >= 0.9, over 3 queries",
+		`0.5000  ` + string(ragtest.NewQueryID("pfel")) + `: "pfel"`,
+		`missed a.md[5:10] " bana"`,
+		`retrieved first a.md[0:5] "äpfel"`,
+		"reproduce: go test -v -run '^TestThresholds$'",
+	} {
+		if !strings.Contains(failures[0], want) {
+			t.Errorf("got failure\n%s\nwant one that contains %q", failures[0], want)
+		}
+	}
+	// The worst query by the metric that failed comes first.
+	if i, j := strings.Index(failures[1], `"bananas"`), strings.Index(failures[1], `"xyz"`); i < 0 || j < i {
+		t.Errorf("want the queries with the highest precision first, for AtMost:\n%s", failures[1])
+	}
+	table, first := -1, -1
+	for i, s := range said {
+		if strings.HasPrefix(s, "log: ragtest: token-level evaluation fruit") {
+			table = i
+		}
+		if first < 0 && strings.HasPrefix(s, "error: ") {
+			first = i
+		}
+	}
+	if table < 0 || first < table {
+		t.Errorf("want the table before the failures, got\n%s", strings.Join(said, "\n"))
+	}
+}
+
+func TestSetupFaultIsFatal(t *testing.T) {
+	e := fruit(t)
+	e.Corpus = nil
+	said := record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevel(tb, e) })
+	if len(said) != 1 || !strings.HasPrefix(said[0], "fatal: ragtest: field Corpus") {
+		t.Errorf("got %q, want one fatal error that names the field", said)
+	}
+}
+
+func TestThresholdErrors(t *testing.T) {
+	for _, tc := range []struct {
+		threshold ragtest.TokenThreshold
+		want      []string
+	}{
+		{ragtest.SpanRecall.AtLeast(1.5), []string{"threshold 0", "span_recall", "1.5"}},
+		{ragtest.SpanRecall.AtMost(-0.1), []string{"threshold 0", "span_recall", "-0.1"}},
+		{ragtest.SpanRecall.At(2).AtLeast(0.5), []string{"threshold 0", "span_recall", "2", "K = 1"}},
+		{ragtest.TokenThreshold{}, []string{"threshold 0"}},
+		{ragtest.NewTokenMetric("span_recall", func(ragtest.TokenOutcome) float64 { return 1 }).AtLeast(0.5), []string{"two metrics", "span_recall"}},
+	} {
+		said := record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevel(tb, fruit(t), tc.threshold) })
+		if fatal := sayings(said, "fatal"); len(fatal) != 1 {
+			t.Errorf("%v: got %q, want one fatal error", tc.threshold, said)
+		} else {
+			expectError(t, errors.New(fatal[0]), tc.want...)
+		}
+	}
+}
+
+func TestAttributesAndArtifacts(t *testing.T) {
+	r := &recorder{}
+	var results []*ragtest.Result
+	said := record(t, r, func(tb testing.TB) {
+		for _, name := range []string{"", "", "chunker=lines/k=1", "chunker=lines/k=1"} {
+			e := fruit(t)
+			e.Name = name
+			results = append(results, ragtest.RunTokenLevel(tb, e))
+		}
+		results = append(results, ragtest.RunChunkLevel(tb, fruitChunks(t)))
+	})
+	recall, _ := results[0].Score("span_recall")
+	exact := strconv.FormatFloat(recall, 'g', -1, 64)
+	attrs := sayings(said, "attr")
+	for _, want := range []string{"ragtest.span_recall=" + exact, "ragtest.2.span_recall=" + exact,
+		"ragtest.chunker=lines_k=1.span_recall=" + exact, "ragtest.chunker=lines_k=1-4.span_recall=" + exact} {
+		if n := strings.Count("\n"+strings.Join(attrs, "\n")+"\n", "\n"+want+"\n"); n != 1 {
+			t.Errorf("got attribute %s %d times, want once, in\n%s", want, n, strings.Join(attrs, "\n"))
+		}
+	}
+	files, err := os.ReadDir(r.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	if diff := cmp.Diff(names, []string{"ragtest-2.json", "ragtest-chunker=lines_k=1-4.json", "ragtest-chunker=lines_k=1.json", "ragtest-fruit.json", "ragtest.json"}); diff != "" {
+		t.Errorf("artifacts (-got +want):\n%s", diff)
+	}
+	for name, want := range map[string]*ragtest.Result{"ragtest.json": results[0], "ragtest-fruit.json": results[4]} {
+		data, err := os.ReadFile(filepath.Join(r.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var header struct{ Test, Name string }
+		if err := json.Unmarshal(data, &header); err != nil {
+			t.Fatal(err)
+		}
+		if header.Test != t.Name() || header.Name != want.Name {
+			t.Errorf("%s: got test %q, run %q, want %q, %q", name, header.Test, header.Name, t.Name(), want.Name)
+		}
+		var back ragtest.Result
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if !back.Equal(*want) {
+			t.Errorf("%s reads back to another result", name)
+		}
+	}
+}
+
+type reporter struct {
+	required bool
+	err      error
+	got      []*ragtest.Result
+}
+
+func (r *reporter) Required() bool { return r.required }
+
+func (r *reporter) Report(_ context.Context, result *ragtest.Result) error {
+	copied := *result
+	r.got = append(r.got, &copied)
+	result.ExperimentURL = "https://example.com/experiment"
+	return r.err
+}
+
+func TestReporters(t *testing.T) {
+	boom := errors.New("boom")
+	ok, optional, required := &reporter{}, &reporter{err: boom}, &reporter{err: boom, required: true}
+	e := fruit(t)
+	e.Reporters = []ragtest.Reporter{ok, optional, required}
+	var result *ragtest.Result
+	said := record(t, &recorder{}, func(tb testing.TB) {
+		result = ragtest.RunTokenLevel(tb, e, ragtest.SpanRecall.AtLeast(1))
+	})
+	for i, r := range []*reporter{ok, optional, required} {
+		if len(r.got) != 1 || len(r.got[0].Thresholds) != 1 || r.got[0].Thresholds[0].Pass {
+			t.Errorf("reporter %d: got %d calls, want one, after the threshold failed", i, len(r.got))
+		}
+	}
+	failures := sayings(said, "error")
+	if len(failures) != 2 || !strings.Contains(failures[0], "reporter 2") || !strings.Contains(failures[0], "boom") {
+		t.Errorf("got failures %q, want the required reporter and the threshold", failures)
+	}
+	if logs := strings.Join(sayings(said, "log"), "\n"); !strings.Contains(logs, "reporter 1") || strings.Contains(logs, "reporter 2") || !strings.Contains(logs, "https://example.com/experiment") {
+		t.Errorf("got logs\n%s\nwant the reporter that is not required, and the URL", logs)
+	}
+	if result.ExperimentURL != "https://example.com/experiment" {
+		t.Errorf("got ExperimentURL %q", result.ExperimentURL)
+	}
+	// Evaluate alone does not report.
+	if _, err := e.Evaluate(t.Context()); err != nil || len(ok.got) != 1 {
+		t.Errorf("got error %v and %d reports after Evaluate, want none and 1", err, len(ok.got))
+	}
+}
+
+// A component that hangs ends with the test's deadline, before the binary does.
+func TestDeadline(t *testing.T) {
+	e := fruit(t)
+	e.Embedder = embedFunc(func(ctx context.Context, _ []string) ([][]float32, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	deadline := time.Now().Add(400 * time.Millisecond)
+	said := record(t, &recorder{deadline: deadline}, func(tb testing.TB) { ragtest.RunTokenLevel(tb, e) })
+	if len(said) != 1 || !strings.HasPrefix(said[0], "fatal: ") {
+		t.Fatalf("got %q, want one fatal error", said)
+	}
+	expectError(t, errors.New(said[0]), `stage "embed"`, "deadline exceeded", "-timeout")
+	if !time.Now().Before(deadline) {
+		t.Error("the evaluation outlived its deadline")
+	}
+}
+
+func TestBenchmark(t *testing.T) {
+	chunked, embedded, retrieved := 0, 0, 0
+	var last *ragtest.Result
+	got := testing.Benchmark(func(b *testing.B) {
+		e := fruit(b)
+		e.Chunker = chunkFunc(func(ctx context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
+			if doc.ID() == "a.md" {
+				chunked++
+			}
+			return placedLines{}.ChunkWithPositions(ctx, doc)
+		})
+		e.Embedder = asymmetric{letters{}.Embed, func(ctx context.Context, texts []string) ([][]float32, error) {
+			embedded++
+			return letters{}.Embed(ctx, texts)
+		}}
+		e.Store = &countingStore{ragtest.NewMemoryStore[chunkers.PositionAwareChunk](), &retrieved}
+		last = ragtest.RunTokenLevel(b, e)
+	})
+	if chunked > 2 || embedded != chunked {
+		t.Errorf("chunked %d times and embedded the queries %d times, want once in each run of the benchmark", chunked, embedded)
+	}
+	if retrieved < got.N {
+		t.Errorf("retrieved %d times in %d iterations", retrieved, got.N)
+	}
+	for _, s := range last.Metrics {
+		if value, ok := got.Extra[s.Metric]; !ok || value != s.Value {
+			t.Errorf("%s: got %v, %v, want %v", s.Metric, value, ok, s.Value)
+		}
+	}
+	if got.Extra["chunks"] != 5 {
+		t.Errorf("got chunks %v, want 5", got.Extra["chunks"])
+	}
+	perQuery := float64(got.T.Nanoseconds()) / float64(got.N) / 3
+	if r := got.Extra["ns/query"] / perQuery; r < 0.5 || r > 1.5 {
+		t.Errorf("got %v ns/query, want about %v", got.Extra["ns/query"], perQuery)
+	}
+}
+
+type countingStore struct {
+	*ragtest.MemoryStore[chunkers.PositionAwareChunk]
+	searches *int
+}
+
+func (s *countingStore) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]scored, error) {
+	*s.searches++
+	return s.MemoryStore.SearchBatch(ctx, queries, k)
+}

@@ -1,0 +1,104 @@
+package ragtest
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Trace says when each stage of a run worked, one interval for each batch. It
+// is the one part of a [Result] that differs between equal runs, so it is part
+// neither of equality nor of the JSON form.
+type Trace struct {
+	Intervals []Interval // by stage, in the order of the stages, then by First
+}
+
+// Interval is the time that one batch of one stage took.
+type Interval struct {
+	Stage string // "chunk", "embed", "index", "embed queries", "retrieve", "rerank", "score"
+	First int    // the first document, text, chunk or query of the batch, from 0
+	Count int    // how many of them
+	Start time.Time
+	End   time.Time
+}
+
+// Equal returns true: traces never make results differ.
+func (t Trace) Equal(Trace) bool { return true }
+
+// Elapsed returns the time from the first start to the last end of a stage's
+// intervals: 0 for a stage that did not run.
+func (t Trace) Elapsed(stage string) time.Duration {
+	var start, end time.Time
+	for _, i := range t.Intervals {
+		if i.Stage != stage {
+			continue
+		}
+		if start.IsZero() || i.Start.Before(start) {
+			start = i.Start
+		}
+		if i.End.After(end) {
+			end = i.End
+		}
+	}
+	return end.Sub(start)
+}
+
+var stages = []string{"chunk", "embed", "index", "embed queries", "retrieve", "rerank", "score"}
+
+// tracer collects intervals, and tells progress. A nil tracer does neither.
+type tracer struct {
+	progress func(stage string, done, total int) // nil: nobody asks; called from one goroutine at a time
+	total    map[string]int                      // items of a stage, where known
+
+	mu        sync.Mutex
+	current   string
+	done      map[string]int
+	intervals []Interval
+}
+
+// start begins an interval, which the function it returns ends.
+func (t *tracer) start(stage string, first, count int) func() {
+	if t == nil {
+		return func() {}
+	}
+	t.mu.Lock()
+	t.current = stage
+	t.mu.Unlock()
+	begin := time.Now()
+	return func() {
+		end := time.Now()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.intervals = append(t.intervals, Interval{stage, first, count, begin, end})
+		t.done[stage] += count
+		if t.progress != nil {
+			t.progress(stage, t.done[stage], t.total[stage])
+		}
+	}
+}
+
+func (t *tracer) trace() Trace {
+	intervals := slices.Clone(t.intervals)
+	slices.SortStableFunc(intervals, func(a, b Interval) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(stages, a.Stage), slices.Index(stages, b.Stage)),
+			cmp.Compare(a.First, b.First))
+	})
+	return Trace{intervals}
+}
+
+// forget drops what is known of the given stages, which are about to run again.
+func (t *tracer) forget(stages ...string) {
+	t.intervals = slices.DeleteFunc(t.intervals, func(i Interval) bool { return slices.Contains(stages, i.Stage) })
+	for _, s := range stages {
+		delete(t.done, s)
+	}
+}
+
+// stage returns the stage that began last.
+func (t *tracer) stage() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.current
+}
