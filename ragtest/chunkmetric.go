@@ -42,7 +42,7 @@ type chunkMeasure struct {
 // The function score judges one query: it is given at most K retrieved chunks,
 // or k after At(k), and the ground truth, no ID twice in either. It returns a
 // number between 0 and 1; any other, and NaN, is an error of the evaluation. It
-// must be a pure function and is called from several goroutines at once. The
+// must be a pure function and may be called from several goroutines at once. The
 // slices are its own.
 func NewChunkMetric(name string, score func(ChunkOutcome) float64) ChunkMetric {
 	checkMetric("NewChunkMetric", name, score != nil)

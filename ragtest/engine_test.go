@@ -339,12 +339,12 @@ func TestStageErrors(t *testing.T) {
 				if texts[0] == e.Queries[0].Text && len(texts) == 3 {
 					return nil, boom
 				}
-				return letters{}.Embed(nil, texts)
+				return letters{}.Embed(context.Background(), texts)
 			})
 		}, []string{"embedding query 0", "bananas", "boom"}},
 		{"store that held chunks", func(e *ragtest.TokenLevel) {
 			store := ragtest.NewMemoryStore[chunkers.PositionAwareChunk]()
-			v, _ := letters{}.Embed(nil, []string{"bananas"})
+			v, _ := letters{}.Embed(context.Background(), []string{"bananas"})
 			old := chunkers.PositionAwareChunk{ID: chunkers.NewPositionAwareChunkID("bananas"), Span: spans.Span{Doc: "z.md", Start: 0, End: 7}, Text: "bananas"}
 			if err := store.Add(context.Background(), []chunkers.PositionAwareChunk{old}, v); err != nil {
 				t.Fatal(err)

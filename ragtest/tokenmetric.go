@@ -43,7 +43,7 @@ type tokenMeasure struct {
 // retrieved chunks, or of k after At(k), as they were retrieved, and the ground
 // truth as it was stated, neither merged. It returns a number between 0 and 1;
 // any other, and NaN, is an error of the evaluation. It must be a pure function
-// and is called from several goroutines at once. The slices are its own.
+// and may be called from several goroutines at once. The slices are its own.
 func NewTokenMetric(name string, score func(TokenOutcome) float64) TokenMetric {
 	checkMetric("NewTokenMetric", name, score != nil)
 	return TokenMetric{measure: &tokenMeasure{name: name, custom: score}}

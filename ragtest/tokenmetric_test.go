@@ -215,7 +215,7 @@ func TestSpanNDCGKnowsTheIndex(t *testing.T) {
 	relevant := []spans.Span{in("a", 0, 10), in("b", 0, 10)}
 	o := TokenOutcome{Retrieved: []spans.Span{in("c", 0, 50), in("a", 0, 5)}, Relevant: relevant}
 	index := []spans.Span{in("c", 0, 50), in("a", 0, 5), in("a", 5, 10), in("b", 0, 20)}
-	s := newTokenScorer(index, 5).fork()
+	s := newTokenScorer(index, 5)
 	s.load(spans.Union(relevant...), o)
 	for _, test := range []struct {
 		metric TokenMetric

@@ -12,7 +12,7 @@ import (
 // tokenScorer scores the queries of an evaluation one after the other: load,
 // then score for each metric. One pass over the ranked chunks yields all metrics
 // at every cut-off. Memory is reused: once warm, neither call allocates, custom
-// metrics aside. It is not safe for concurrent use; each goroutine takes a fork.
+// metrics aside. It is not safe for concurrent use.
 type tokenScorer struct {
 	k     int
 	index func() *coverage.Index // nil: unknown
@@ -48,10 +48,6 @@ func newTokenScorer(index []spans.Span, k int) *tokenScorer {
 	}
 	return s
 }
-
-// fork returns a scorer for another goroutine, which shares what was made of
-// the index.
-func (s *tokenScorer) fork() *tokenScorer { return &tokenScorer{k: s.k, index: s.index} }
 
 // load prepares the scores of one query. The relevant set is the union of
 // o.Relevant, which the caller merges once for many runs. Chunks beyond the

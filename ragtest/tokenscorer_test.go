@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/rageval/rageval/spans"
@@ -298,34 +297,6 @@ func BenchmarkTokenScorer(b *testing.B) {
 					}
 				}
 			})
-		}
-	}
-}
-
-func TestForksScoreAtOnce(t *testing.T) {
-	index, o := scoringCase(20, 10)
-	truth := spans.Union(o.Relevant...)
-	s := newTokenScorer(index, 20)
-	scores := make([]float64, 8)
-	var wg sync.WaitGroup
-	for i := range scores {
-		wg.Go(func() {
-			fork := s.fork()
-			for range 20 {
-				fork.load(truth, o)
-				scores[i], _ = fork.score(SpanNDCG)
-			}
-		})
-	}
-	wg.Wait()
-	s.load(truth, o)
-	want, err := s.score(SpanNDCG)
-	if err != nil || want == 0 {
-		t.Fatalf("got %v, %v, want more than 0", want, err)
-	}
-	for _, got := range scores {
-		if got != want {
-			t.Errorf("got %v, want %v", got, want)
 		}
 	}
 }
