@@ -1,3 +1,8 @@
 module github.com/rageval/rageval
 
 go 1.26
+
+require (
+	github.com/clipperhouse/uax29/v2 v2.7.0
+	github.com/kljensen/snowball v0.10.0
+)
