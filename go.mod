@@ -4,7 +4,11 @@ go 1.26.0
 
 require github.com/google/go-cmp v0.7.0
 
-require golang.org/x/tools v0.52.0
+require (
+	github.com/clipperhouse/uax29/v2 v2.7.0
+	github.com/kljensen/snowball v0.10.0
+	golang.org/x/tools v0.52.0
+)
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect

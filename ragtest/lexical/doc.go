@@ -1,0 +1,46 @@
+// Package lexical retrieves by the words that texts share: an embedder and a
+// retriever that need no model, no download and no key, and [Fuse], which
+// merges the results of several retrievers.
+//
+// It is lexical: it knows no synonyms, no meaning and no translation. A query
+// that says "automobile" does not find a chunk that says "car". That makes it a
+// fast and reproducible default for tests of a retrieval pipeline, and a
+// baseline that a model must beat; it does not replace one.
+//
+// # Terms
+//
+// Texts are cut into words by Unicode's default segmentation (UAX #29) and
+// folded: lower case, no accents, no Arabic and Hebrew points, ASCII digits, no
+// commas within numbers. Of identifiers and the like (snake_case, camelCase,
+// example.com) both the parts of more than one byte and the whole are words. A
+// pictograph is a word. Of a word, about the first 64 bytes count.
+//
+// English function words are dropped, and words of the letters a to z are
+// stemmed by the English Snowball stemmer; so are, harmlessly, those of other
+// languages in these letters. Languages with other letters are not stemmed and
+// have no stop list. Han, Kana, Thai, Lao, Khmer and Burmese, which are written
+// without spaces, are cut into single characters and pairs of neighbours.
+//
+// # Figures
+//
+// Span recall at 5 on Chroma's chunking_evaluation data: 472 questions, five
+// corpora in one index, recursive chunks of at most 800 and 400 characters
+// without overlap (2,609 and 5,259 chunks), measured in November 2026:
+//
+//	                                  800    400
+//	BM25, k1 1.2, b 0.75              0.824  0.724
+//	Embedder, 2048 dimensions         0.752  0.634
+//	Embedder, 1024 dimensions         0.722  0.620
+//	Embedder, 2048, fitted            0.769  0.643
+//	Fuse of BM25 and Embedder         0.802  0.696
+//
+// Share of the questions of XQuAD whose own paragraph, of 240, is ranked first
+// (chance: 0.004):
+//
+//	                                  English  Chinese  Arabic
+//	BM25                              0.926    0.932    0.819
+//	Embedder                          0.902    0.850    0.744
+//	Embedder, fitted                  0.909    0.876    0.793
+//
+// Tests of this package assert that these figures are reached.
+package lexical
