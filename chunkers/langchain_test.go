@@ -1,21 +1,17 @@
 package chunkers
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rageval/rageval/internal/realdata"
-	"github.com/rageval/rageval/spans"
 )
 
 // langchainGolden is what testdata/langchain/split.mjs records.
@@ -148,53 +144,6 @@ func readTexts(tb testing.TB, path string) (texts []string) {
 	}
 	if len(texts) == 0 {
 		tb.Fatalf("%s: no paragraphs", path)
-	}
-	return texts
-}
-
-// mustCut returns the pieces of text, having verified that each equals the part
-// of the text it stands for and that both methods agree.
-func mustCut(tb testing.TB, c interface {
-	Chunker
-	PositionAwareChunker
-	fmt.Stringer
-}, text string) []Piece {
-	tb.Helper()
-	doc, err := spans.NewDocument("text", text, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	pieces, err := c.ChunkWithPositions(context.Background(), doc)
-	if err != nil {
-		tb.Fatalf("%s: %v", c, err)
-	}
-	texts, err := c.Chunk(context.Background(), text)
-	if err != nil {
-		tb.Fatalf("%s: %v", c, err)
-	}
-	if len(texts) != len(pieces) {
-		tb.Fatalf("%s: Chunk returned %d texts and ChunkWithPositions %d pieces", c, len(texts), len(pieces))
-	}
-	for i, p := range pieces {
-		if p.Start < 0 || p.End <= p.Start || p.End > len(text) || text[p.Start:p.End] != p.Text {
-			tb.Fatalf("%s: piece %d is %q at [%d:%d], which is not what the text has there", c, i, p.Text, p.Start, p.End)
-		}
-		if texts[i] != p.Text {
-			tb.Fatalf("%s: text %d is %q, but the piece is %q", c, i, texts[i], p.Text)
-		}
-	}
-	return pieces
-}
-
-// trimmedTexts returns the texts of the pieces, without white space at both
-// ends if trim is set.
-func trimmedTexts(pieces []Piece, trim bool) []string {
-	texts := make([]string, 0, len(pieces))
-	for _, p := range pieces {
-		if trim {
-			p.Text = strings.TrimFunc(p.Text, isWhiteSpace)
-		}
-		texts = append(texts, p.Text)
 	}
 	return texts
 }
