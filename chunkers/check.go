@@ -113,6 +113,12 @@ func (k *checker) checkDocument(ctx context.Context, doc *spans.Document) {
 	if ctx.Err() != nil {
 		return
 	}
+	found := len(k.violations)
+	defer func() {
+		if ctx.Err() != nil { // and what was found since may be due to that
+			k.violations = k.violations[:found]
+		}
+	}()
 	id := doc.ID()
 	before, err := spans.NewDocument(id, strings.Clone(doc.Text()), doc.Metadata())
 	if err != nil {
@@ -121,7 +127,8 @@ func (k *checker) checkDocument(ctx context.Context, doc *spans.Document) {
 	}
 	defer func() {
 		if !doc.Equal(before) {
-			k.report("document %s: it has been modified: text %s, want %s", id, abbreviate(doc.Text()), abbreviate(before.Text()))
+			k.report("document %s: it has been modified: ID %s, text %s, metadata %v, want text %s, metadata %v",
+				id, doc.ID(), abbreviate(doc.Text()), doc.Metadata(), abbreviate(before.Text()), before.Metadata())
 		}
 	}()
 
@@ -159,19 +166,13 @@ func recoverInto(err *error) {
 func (k *checker) checkPieces(doc *spans.Document, pieces []Piece) {
 	const maxListed = 10
 	text := doc.Text()
-	type kind int
-	const (
-		emptyText kind = iota
-		invalidText
-		noPlace
-		outOfBounds
-		insideCharacter
-		otherText
-		order
-	)
-	seen := map[kind]int{}
-	violation := func(of kind, i int, format string, args ...any) {
-		if seen[of]++; seen[of] <= maxListed {
+	seen := map[string]int{}
+	var kinds []string // in order of appearance
+	violation := func(kind string, i int, format string, args ...any) {
+		if seen[kind]++; seen[kind] == 1 {
+			kinds = append(kinds, kind)
+		}
+		if seen[kind] <= maxListed {
 			k.report("document %s: piece %d: "+format, append([]any{doc.ID(), i}, args...)...)
 		}
 	}
@@ -179,38 +180,37 @@ func (k *checker) checkPieces(doc *spans.Document, pieces []Piece) {
 	for i, p := range pieces {
 		switch {
 		case p.Text == "":
-			violation(emptyText, i, "text is empty: want at least one character")
+			violation("have an empty text", i, "text is empty: want at least one character")
 		case !utf8.ValidString(p.Text):
-			violation(invalidText, i, "text %s is not valid UTF-8", abbreviate(p.Text))
+			violation("have a text that is not valid UTF-8", i, "text %s is not valid UTF-8", abbreviate(p.Text))
 		}
 		if p.Start == -1 && k.rewrites {
 			continue
 		}
 		if p.Start == -1 {
-			violation(noPlace, i, "start is -1: want a place, unless RewritesText is true; text %s", abbreviate(p.Text))
+			violation("have no place", i, "start is -1: want a place, unless RewritesText is true; text %s", abbreviate(p.Text))
 			continue
 		}
 		if p.Start < 0 || p.End <= p.Start || p.End > len(text) {
-			violation(outOfBounds, i, "bytes [%d:%d]: want 0 <= start < end <= %d; text %s", p.Start, p.End, len(text), abbreviate(p.Text))
+			violation("are out of bounds", i, "bytes [%d:%d]: want 0 <= start < end <= %d; text %s", p.Start, p.End, len(text), abbreviate(p.Text))
 			continue
 		}
 		if last >= 0 && p.Start < lastStart {
-			violation(order, i, "starts at byte %d, before piece %d, which starts at %d: want starts that do not decrease", p.Start, last, lastStart)
+			violation("start before the piece before them", i, "starts at byte %d, before piece %d, which starts at %d: want starts that do not decrease", p.Start, last, lastStart)
 		}
 		lastStart, last = p.Start, i
 		for _, b := range [2]int{p.Start, p.End} {
 			if b < len(text) && !utf8.RuneStart(text[b]) {
-				violation(insideCharacter, i, "bytes [%d:%d]: byte %d is inside a UTF-8 sequence", p.Start, p.End, b)
+				violation("begin or end inside a UTF-8 sequence", i, "bytes [%d:%d]: byte %d is inside a UTF-8 sequence", p.Start, p.End, b)
 			}
 		}
 		if want := text[p.Start:p.End]; p.Text != want && !k.rewrites {
-			violation(otherText, i, "text %s, want that of bytes [%d:%d], %s", abbreviate(p.Text), p.Start, p.End, abbreviate(want))
+			violation("have another text than their place", i, "text %s, want that of bytes [%d:%d], %s", abbreviate(p.Text), p.Start, p.End, abbreviate(want))
 		}
 	}
-	for of, what := range []string{"have an empty text", "have a text that is not valid UTF-8", "have no place", "are out of bounds",
-		"begin or end inside a UTF-8 sequence", "have another text than their place", "start before the piece before them"} {
-		if n := seen[kind(of)] - maxListed; n > 0 {
-			k.report("document %s: %d more pieces %s", doc.ID(), n, what)
+	for _, kind := range kinds {
+		if more := seen[kind] - maxListed; more > 0 {
+			k.report("document %s: %d more pieces %s", doc.ID(), more, kind)
 		}
 	}
 }

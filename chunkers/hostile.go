@@ -31,8 +31,8 @@ func hostileDocuments() ([]*spans.Document, error) {
 		{"no-spaces-between-words", strings.Repeat("吾輩は猫である。名前はまだ無い。", 60)},
 		{"same-line-repeated", strings.Repeat("All rights reserved.\n", 1500)},
 		{"no-separator", strings.Repeat("abcdefghijklmnopqrstuvwxyz0123456789", megabyte/36)},
-		{"one-letter-repeated", strings.Repeat("a", megabyte)},
-		{"long-lines", strings.Repeat(strings.Repeat("a few words and ", 20_000)+"an end.\n", 3)},
+		{"one-letter-repeated", strings.Repeat("a", 100_000)},
+		{"long-lines", strings.Repeat(strings.Repeat("a few words and ", 5_000)+"an end.\n", 3)},
 	}
 	var docs []*spans.Document
 	for _, t := range texts {

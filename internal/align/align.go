@@ -218,6 +218,7 @@ func (a *aligner) sequence() error {
 		if err != nil {
 			return err
 		}
+		var exactNear, looseNear [2 * maxPlaces]int32
 		for n, s := range frequent {
 			if n%256 == 0 && a.ctx.Err() != nil {
 				return a.ctx.Err()
@@ -225,10 +226,10 @@ func (a *aligner) sequence() error {
 			p := a.patterns[a.of[steps[s]]]
 			exact, loose := p.exact.at, p.loose.at
 			if p.exact.tooMany {
-				exact = p.exact.near(a.text, expected(s))
+				exact = p.exact.near(a.text, expected(s), &exactNear)
 			}
 			if p.loose.tooMany {
-				loose = p.loose.near(a.folded.Text, a.folded.near(expected(s)))
+				loose = p.loose.near(a.folded.Text, a.folded.near(expected(s)), &looseNear)
 			}
 			places[s] = a.merge(p, exact, loose)
 		}
@@ -316,18 +317,32 @@ func (a *aligner) expectedStarts(steps []int, places [][]place, overlap int) (fu
 }
 
 // near returns the occurrences nearest to byte at of the text, up to maxPlaces;
-// the first of all if there is none within the window.
-func (o *occurrences) near(text string, at int) []int32 {
+// the first of all if there is none within the window. It overwrites hits.
+func (o *occurrences) near(text string, at int, hits *[2 * maxPlaces]int32) []int32 {
 	window := max(minWindow, windowChunks*len(o.text))
 	from, to := max(0, at-window), min(len(text), at+window+len(o.text))
-	var hits []int32
-	for i := range Occurrences(text[from:to], o.text) {
-		hits = append(hits, int32(from+i))
+	lo, hi := maxPlaces, maxPlaces // hits[lo:hi] are found
+	for end := min(to, at+len(o.text)-1); lo > 0; {
+		i := strings.LastIndex(text[from:max(from, end)], o.text)
+		if i < 0 {
+			break
+		}
+		lo--
+		hits[lo] = int32(from + i)
+		end = from + i + len(o.text) - 1
 	}
-	if len(hits) == 0 {
+	for start := min(at, to); hi < len(hits); {
+		i := strings.Index(text[start:to], o.text)
+		if i < 0 {
+			break
+		}
+		hits[hi] = int32(start + i)
+		hi++
+		start += i + 1
+	}
+	if lo == hi {
 		return o.at
 	}
-	lo, hi := 0, len(hits)
 	for hi-lo > maxPlaces {
 		if at-int(hits[lo]) > int(hits[hi-1])-at {
 			lo++

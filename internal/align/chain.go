@@ -11,40 +11,35 @@ type place struct {
 // lookBack is how many chunks before it a chunk may overlap in a chain.
 const lookBack = 8
 
-// cost orders chains: fewer characters uncovered, then fewer chunks left out,
-// then fewer that fit only up to white space, then overlaps closer to the
-// expected one.
+// cost orders chains: more characters covered, then fewer chunks left out, then
+// fewer that fit only up to white space, then overlaps closer to the expected
+// one.
 type cost struct {
-	uncovered int // characters other than white space
+	covered   int // characters other than white space
 	skipped   int // chunks
-	inexact   int // chunks
+	loose     int // chunks
 	deviation int // sum of |overlap - expected overlap|, in characters
 }
 
 func (c cost) less(d cost) bool {
-	if c.uncovered != d.uncovered {
-		return c.uncovered < d.uncovered
+	if c.covered != d.covered {
+		return c.covered > d.covered
 	}
 	if c.skipped != d.skipped {
 		return c.skipped < d.skipped
 	}
-	if c.inexact != d.inexact {
-		return c.inexact < d.inexact
+	if c.loose != d.loose {
+		return c.loose < d.loose
 	}
 	return c.deviation < d.deviation
 }
 
-func (c cost) plus(d cost) cost {
-	return cost{c.uncovered + d.uncovered, c.skipped + d.skipped, c.inexact + d.inexact, c.deviation + d.deviation}
-}
-
-// state is a chain that ends with a given place of a given chunk. Its cost
-// includes what is uncovered before the place but nothing after it.
+// state is a chain that ends with a given place of a given chunk.
 type state struct {
 	place
 	cost
 	reach int // the greatest end in the chain
-	id    int // index in chainer.prev
+	id    int // index in prev
 }
 
 // chain chooses for each chunk one of its places, or none (-1), so that the
@@ -56,7 +51,10 @@ type state struct {
 // looked up by where they end (a Fenwick tree of minima), or it overlaps it,
 // and then the places of the last lookBack chunks are tried. That takes
 // O(n·k·(log(n·k) + lookBack·k)) time for n chunks with k places each, and a
-// word for each place besides the tree's 48 bytes for each distinct end.
+// word for each place besides the tree's 80 bytes for each distinct end.
+//
+// The result is exact where no chunk lies within the one before it, and at most
+// lookBack-1 chunks in a row are left out between two that overlap.
 func chain(ctx context.Context, m measure, textLen int, places [][]place, overlap int) ([]int, error) {
 	ends := newRanks(textLen + 1)
 	total := 0
@@ -67,43 +65,47 @@ func chain(ctx context.Context, m measure, textLen int, places [][]place, overla
 		total += len(ps)
 	}
 	closed := make(minTree, ends.count()+1)
-	prev := make([]int, 0, total)       // the state before each, or -1
-	var recent [lookBack + 1][]state    // of the last chunks, by step modulo its length
-	none := state{id: -1, cost: cost{}} // the chain of no chunk
-
-	// A cost in the tree is counted from the end of the text and the last
-	// chunk backwards, which makes those of different ends comparable.
-	outstanding := func(s state, step int) cost {
-		return cost{m.nonSpaceBefore(s.reach), step, 0, m.charsBefore(int(s.end))}
-	}
+	prev := make([]int, 0, total)    // the state before each, or -1
+	last := state{id: -1}            // of the best chain
+	var recent [lookBack + 1][]state // of the last chunks, by step modulo its length
 	for step, ps := range places {
 		if step%256 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		states := recent[step%len(recent)][:0]
+		var passed [lookBack + 1]int // of the states of each earlier chunk, those that all end before p
 		for _, p := range ps {
-			best := none
-			best.uncovered, best.skipped = m.nonSpaceBefore(int(p.start)), step
-			chars := m.charsBefore(int(p.start))
-			if s, ok := closed.min(ends.below(int(p.start) + 1)); ok {
-				s.cost = s.cost.plus(cost{m.nonSpaceBefore(int(p.start)), step - 1, 0, chars + overlap})
+			start, end := int(p.start), int(p.end)
+			startChars, startNonSpace, endNonSpace := m.charsBefore(start), m.nonSpaceBefore(start), m.nonSpaceBefore(end)
+			// The chain that begins here, or the best of those that end before.
+			best := state{id: -1, cost: cost{skipped: step}}
+			if s, ok := closed.min(ends.below(start + 1)); ok {
+				s.skipped += step - 1
+				s.deviation += startChars + overlap
 				if s.cost.less(best.cost) {
 					best = s
 				}
 			}
-			for back := 1; back <= min(step, lookBack); back++ {
+			best.covered += endNonSpace - startNonSpace
+			for back := min(step, lookBack); back > 0; back-- {
 				earlier := recent[(step-back)%len(recent)]
-				for i := range earlier {
+				for passed[back] < len(earlier) && earlier[passed[back]].reach <= start {
+					passed[back]++
+				}
+				for i := passed[back]; i < len(earlier) && earlier[i].start < p.start; i++ {
 					s := &earlier[i]
-					if s.start >= p.start {
-						break
-					}
-					if s.reach <= int(p.start) || s.uncovered > best.uncovered {
+					if s.reach <= start {
 						continue
 					}
 					c := s.cost
+					if s.reach < end {
+						c.covered += endNonSpace - m.nonSpaceBefore(s.reach)
+					}
+					if c.covered < best.covered {
+						continue
+					}
 					c.skipped += back - 1
-					c.deviation += abs(m.charsBefore(int(s.end)) - chars - overlap)
+					c.deviation += abs(m.charsBefore(int(s.end)) - startChars - overlap)
 					if c.less(best.cost) {
 						best = *s
 						best.cost = c
@@ -111,15 +113,20 @@ func chain(ctx context.Context, m measure, textLen int, places [][]place, overla
 				}
 			}
 			if p.loose {
-				best.inexact++
+				best.cost.loose++
 			}
-			states = append(states, state{p, best.cost, max(best.reach, int(p.end)), len(prev)})
+			states = append(states, state{p, best.cost, max(best.reach, end), len(prev)})
 			prev = append(prev, best.id)
 		}
 		recent[step%len(recent)] = states
 		for _, s := range states {
-			o := outstanding(s, step)
-			s.cost = s.cost.plus(cost{-o.uncovered, -o.skipped, 0, -o.deviation})
+			// Count from here on what else a later chunk adds as if it came
+			// from the beginning, so that states of different chunks compare.
+			s.skipped -= step
+			if last.id < 0 || s.cost.less(last.cost) {
+				last = s
+			}
+			s.deviation -= m.charsBefore(int(s.end))
 			closed.add(ends.below(s.reach), s)
 		}
 	}
@@ -127,10 +134,6 @@ func chain(ctx context.Context, m measure, textLen int, places [][]place, overla
 	chosen := make([]int, len(places))
 	for i := range chosen {
 		chosen[i] = -1
-	}
-	last, ok := closed.min(len(closed) - 1)
-	if !ok {
-		return chosen, nil
 	}
 	id, first := last.id, total // first is the ID of the first place of the step
 	for step := len(places) - 1; step >= 0; step-- {
