@@ -16,9 +16,9 @@ const (
 	// of several hundred queries out. It is a multiple of tileQueries.
 	groupQueries = 120
 	// blockLen is how many components of vectors are compared with a whole
-	// group of queries before the next ones are looked at: they should stay in
-	// the first-level cache, together with one tile of queries.
-	blockLen = 6 << 10
+	// group of queries before the next ones are looked at: 96 KiB, which stay in
+	// the second-level cache beside the queries.
+	blockLen = 24 << 10
 )
 
 // Search returns, for each query, the k rows of highest score, best first, ties
