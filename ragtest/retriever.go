@@ -3,7 +3,7 @@ package ragtest
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/parallel"
@@ -172,13 +172,28 @@ func (d *dense[C]) embed(ctx context.Context, stage string, call func(context.Co
 		if len(v) != d.dim || len(v) == 0 {
 			return nil, fmt.Errorf("embedding %s: got a vector of dimension %d, want %d like the others", describe(i), len(v), d.dim)
 		}
-		for j, x := range v {
-			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-				return nil, fmt.Errorf("embedding %s: component %d of the vector is %v", describe(i), j, x)
-			}
+		if !finite(v) {
+			j := slices.IndexFunc(v, func(x float32) bool { return x*0 != 0 })
+			return nil, fmt.Errorf("embedding %s: component %d of the vector is %v", describe(i), j, v[j])
 		}
 	}
 	return vectors, nil
+}
+
+// finite reports whether no component of v is NaN or infinite: only those are
+// not 0 when multiplied by 0. Four sums, since each waits for the last addition.
+func finite(v []float32) bool {
+	var a, b, c, d float32
+	for ; len(v) >= 4; v = v[4:] {
+		a += v[0] * 0
+		b += v[1] * 0
+		c += v[2] * 0
+		d += v[3] * 0
+	}
+	for _, x := range v {
+		a += x * 0
+	}
+	return a+b+c+d == 0
 }
 
 func (d *dense[C]) search(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
