@@ -20,7 +20,7 @@ import (
 //		t.Error(err)
 //	}
 //
-// newStore returns a new, empty store; CheckStore calls it some twenty times and
+// newStore returns a new, empty store; CheckStore calls it some thirty times and
 // puts at most a few hundred chunks into each. It closes none: a newStore that
 // opens connections or files registers their closing with t.Cleanup.
 //

@@ -2,7 +2,9 @@ package exact
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -178,6 +180,27 @@ func TestSearchIsTheSameHoweverItIsSharedOut(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestScoresAreTheSameOnEveryMachine compares the bits of many scores with what
+// was recorded on amd64.
+func TestScoresAreTheSameOnEveryMachine(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	h := sha256.New()
+	for _, dim := range []int{1, 7, 64, 100, 384, 1001} {
+		m := newMatrix(t, randomVectors(r, 101, dim, 1<<20)...)
+		found, err := m.Search(t.Context(), randomVectors(r, 8, dim, 1<<20), m.Len())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hit := range slices.Concat(found...) {
+			fmt.Fprintf(h, "%d %08x\n", hit.Index, math.Float32bits(hit.Score))
+		}
+	}
+	const want = "46d1d85fe9f3d1979c884820c33aa49453b4910bf3a814d415019a6cd6823cc2"
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("got scores of digest %s, want %s", got, want)
 	}
 }
 
