@@ -372,6 +372,7 @@ var referenceLengths = []Length{
 	{Name: "bytes", Of: func(s string) int { return len(s) }},
 	{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }},
 	{Name: "bracketed", Of: func(s string) int { return 2 + utf8.RuneCountInString(s) }},
+	{Name: "joins", Of: func(s string) int { return 2 - 2*min(1, len(s)) + strings.Count(s, "a") }},
 }
 
 func checkAgainstReference(t *testing.T, c RecursiveCharacter, text string) {
@@ -429,7 +430,7 @@ func FuzzRecursiveCharacter(f *testing.F) {
 			return
 		}
 		pieces := mustCut(t, c, text)
-		if c.Separators == nil && c.Length.Name != "bracketed" && c.Length.Name != "words" {
+		if c.Separators == nil && (c.Length.Of == nil || c.Length.Name == "bytes") {
 			checkPieces(t, strconv.Quote(text), c, text, pieces)
 		}
 		if len(text) <= 500 { // the reference takes cubic time

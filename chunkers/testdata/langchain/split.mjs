@@ -84,6 +84,7 @@ const texts = {
     "lay at the quay until March!\n\nWhen the ice broke, nobody was there to see it. The clerk wrote: " +
     "\"open water\".\n\n\n\nShort.\n\nA last paragraph, which has a line\nbreak in it and goes on\nfor a while. End.",
   newlines: "one\n\n\ntwo\n\n\n\n\nthree\n \n\nfour\n",
+  triple: "Log\n\n\nIn\n May.\n\n\nOut\n \n\n\nThe\nice ",
   unbroken: "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ".repeat(2),
   spaces: "   leading and    inner     spaces            a line of them:                             end   ",
   windows: "Dear all,\r\n\r\nthe file has CRLF line ends.\r\nIt always had.\r\n\r\n\r\nRegards\r\n",
