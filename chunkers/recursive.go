@@ -153,14 +153,14 @@ func isPlainWord(s string) bool {
 // [RecursiveCharacter.Validate] and the cause of ctx being done.
 func (c RecursiveCharacter) Chunk(ctx context.Context, text string) ([]string, error) {
 	chunks, err := c.cut(ctx, text, charCount(text) == len(text))
-	return texts(text, chunks), err
+	return textsOf(text, chunks), err
 }
 
 // ChunkWithPositions returns the chunks with their positions. Errors are as for
 // [RecursiveCharacter.Chunk].
 func (c RecursiveCharacter) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]Piece, error) {
 	chunks, err := c.cut(ctx, doc.Text(), doc.Len() == len(doc.Text()))
-	return pieces(doc.Text(), chunks), err
+	return piecesOf(doc.Text(), chunks), err
 }
 
 func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([]byteRange, error) {

@@ -272,7 +272,7 @@ func checkPieces(t *testing.T, name string, c RecursiveCharacter, text string, p
 func longerThan(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
 
 func TestRecursiveCharacterPropertiesOnRealText(t *testing.T) {
-	docs, _ := chromaDocuments(t)
+	docs, _ := chromaCorpora(t)
 	for _, s := range []sizes{{1, 0}, {50, 0}, {200, 100}, {400, 0}, {400, 200}, {400, 399}, {3000, 10}} {
 		for _, trim := range []bool{false, true} {
 			c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, Trim: trim}
