@@ -19,8 +19,8 @@ import (
 // the slice grows.
 type byteRange struct{ start, end int }
 
-// pieces returns the parts of text as pieces: nil if there are none.
-func pieces(text string, parts []byteRange) []Piece {
+// piecesOf returns the parts of text as pieces: nil if there are none.
+func piecesOf(text string, parts []byteRange) []Piece {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -31,8 +31,8 @@ func pieces(text string, parts []byteRange) []Piece {
 	return pieces
 }
 
-// texts returns the parts of text as strings: nil if there are none.
-func texts(text string, parts []byteRange) []string {
+// textsOf returns the parts of text as strings: nil if there are none.
+func textsOf(text string, parts []byteRange) []string {
 	if len(parts) == 0 {
 		return nil
 	}

@@ -74,9 +74,9 @@ func trimmedTexts(pieces []Piece, trim bool) []string {
 	return texts
 }
 
-// chromaDocuments returns the five corpora of Chroma's chunking evaluation and
+// chromaCorpora returns the five corpora of Chroma's chunking evaluation and
 // their size in bytes.
-func chromaDocuments(tb testing.TB) (docs []*spans.Document, bytes int) {
+func chromaCorpora(tb testing.TB) (docs []*spans.Document, bytes int) {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join(realdata.Dir(tb, "data", "chroma", "corpora"), "*.md"))
 	if err != nil || len(files) != 5 {
@@ -95,7 +95,7 @@ type sizes struct{ Size, Overlap int }
 var benchmarkSizes = []sizes{{400, 0}, {400, 200}}
 
 func benchmarkOnChroma(b *testing.B, chunker func(sizes) testChunker) {
-	docs, size := chromaDocuments(b)
+	docs, size := chromaCorpora(b)
 	for _, s := range benchmarkSizes {
 		b.Run(fmt.Sprintf("size=%d/overlap=%d", s.Size, s.Overlap), func(b *testing.B) {
 			c := chunker(s)

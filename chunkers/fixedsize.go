@@ -53,13 +53,13 @@ func sizesName(size, overlap int) string {
 // [FixedSize.Validate] and the cause of ctx being done.
 func (c FixedSize) Chunk(ctx context.Context, text string) ([]string, error) {
 	windows, err := c.cut(ctx, text, charCount(text))
-	return texts(text, windows), err
+	return textsOf(text, windows), err
 }
 
 // ChunkWithPositions returns the windows. Errors are as for [FixedSize.Chunk].
 func (c FixedSize) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]Piece, error) {
 	windows, err := c.cut(ctx, doc.Text(), doc.Len())
-	return pieces(doc.Text(), windows), err
+	return piecesOf(doc.Text(), windows), err
 }
 
 // cut cuts a text of n characters.

@@ -31,26 +31,36 @@ import (
 //     separators. Nothing merges across it. If no separator remains, or none
 //     occurs in it, it is a chunk by itself: the only kind longer than Size.
 //
-// The length of a part is measured with its white space. Chunks of white space
-// alone are left out; so every character that is not white space is in a
-// chunk. White space here is Unicode's White_Space and the byte order mark
-// U+FEFF. (LangChain for JavaScript trims the latter but not U+0085, LangChain
-// for Python trims the latter but not U+FEFF.)
+// The length of a part is measured with its white space. A chunk of white space
+// alone is left out; everything else in the text is in some chunk. Chunks are in
+// order of their starts and of their ends, none lies within another, and all
+// starts and ends differ; but trimmed neighbours that share a part may differ in
+// nothing but white space, and then both stand for the same place.
 //
 // Positions are known from the cutting, never searched. Pieces share the text's
-// memory: beyond the result, which has one [Piece] for each chunk, only the
-// parts of the chunk under construction are held. Time is linear in the text
-// times the number of separators, and in the number of chunks. Text that is not
-// valid UTF-8 is cut too: there a character is a byte that can begin a
-// sequence with the continuation bytes that follow.
+// memory: besides the result there are two ints for each chunk, and for each
+// part that the next chunk may begin with. Time is linear in the text, in its
+// parts at each separator and in the number of chunks. Text that is not valid
+// UTF-8 is cut too: there a character is a byte that can begin a sequence with
+// the continuation bytes that follow.
 //
-// Note: rules and measurements follow @langchain/textsplitters 1.0.2, with
-// which the tests agree chunk by chunk. Three differences are meant. A part
-// that no separator can cut is never cut, as in LangChain for Python, while the
-// JavaScript version cuts it into characters if the last separator of a list
-// without "" occurs in it. Such parts are trimmed, and left out if they are
-// white space, like all others; LangChain forgets to. And characters are code
-// points, where JavaScript counts UTF-16 units.
+// Note: facts are those of @langchain/textsplitters 1.0.2, with which the tests
+// agree chunk by chunk, and where LangChain for Python differs from it, one of
+// the two had to be chosen:
+//   - Overlapping occurrences, as of "\n\n" in "\n\n\n", all cut in JavaScript
+//     and here; Python sees only the first.
+//   - A part that no separator can cut is never cut in Python and here;
+//     JavaScript cuts it into characters if the last separator of a list
+//     without "" occurs in it.
+//   - Where parts meet, Python and we add the length of the empty text, which
+//     counts for tokenizers that add marks to each text; JavaScript adds nothing.
+//   - White space is Unicode's White_Space and the byte order mark U+FEFF.
+//     JavaScript does not trim U+0085, Python does not trim U+FEFF but also
+//     trims U+001C to U+001F.
+//   - Characters are code points, as in Python, not UTF-16 units.
+//
+// Both forget to trim a part that no separator can cut, and to leave it out if
+// it is white space; here it is treated like every other chunk.
 type RecursiveCharacter struct {
 	Size    int // most that a chunk may measure, by Length; at least 1
 	Overlap int // most that a chunk may share with the one before, by Length; less than Size
@@ -143,14 +153,14 @@ func isPlainWord(s string) bool {
 // [RecursiveCharacter.Validate] and the cause of ctx being done.
 func (c RecursiveCharacter) Chunk(ctx context.Context, text string) ([]string, error) {
 	chunks, err := c.cut(ctx, text, charCount(text) == len(text))
-	return texts(text, chunks), err
+	return textsOf(text, chunks), err
 }
 
 // ChunkWithPositions returns the chunks with their positions. Errors are as for
 // [RecursiveCharacter.Chunk].
 func (c RecursiveCharacter) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]Piece, error) {
 	chunks, err := c.cut(ctx, doc.Text(), doc.Len() == len(doc.Text()))
-	return pieces(doc.Text(), chunks), err
+	return piecesOf(doc.Text(), chunks), err
 }
 
 func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([]byteRange, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,7 +272,7 @@ func checkPieces(t *testing.T, name string, c RecursiveCharacter, text string, p
 func longerThan(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
 
 func TestRecursiveCharacterPropertiesOnRealText(t *testing.T) {
-	docs, _ := chromaDocuments(t)
+	docs, _ := chromaCorpora(t)
 	for _, s := range []sizes{{1, 0}, {50, 0}, {200, 100}, {400, 0}, {400, 200}, {400, 399}, {3000, 10}} {
 		for _, trim := range []bool{false, true} {
 			c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, Trim: trim}
@@ -366,13 +367,46 @@ func referenceCut(c RecursiveCharacter, text string) (chunks []byteRange) {
 	return chunks
 }
 
-func FuzzRecursiveCharacter(f *testing.F) {
-	lengths := []Length{
-		{},
-		{Name: "bytes", Of: func(s string) int { return len(s) }},
-		{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }},
-		{Name: "bracketed", Of: func(s string) int { return 2 + utf8.RuneCountInString(s) }},
+var referenceLengths = []Length{
+	{},
+	{Name: "bytes", Of: func(s string) int { return len(s) }},
+	{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }},
+	{Name: "bracketed", Of: func(s string) int { return 2 + utf8.RuneCountInString(s) }},
+	{Name: "joins", Of: func(s string) int { return 2 - 2*min(1, len(s)) + strings.Count(s, "a") }},
+}
+
+func checkAgainstReference(t *testing.T, c RecursiveCharacter, text string) {
+	t.Helper()
+	var got []byteRange
+	for _, p := range mustCut(t, c, text) {
+		got = append(got, byteRange{p.Start, p.End})
 	}
+	if want := referenceCut(c, text); !slices.Equal(got, want) {
+		t.Fatalf("%v of %q: got %v, the reference gives %v", c, text, got, want)
+	}
+}
+
+func TestRecursiveCharacterEqualsReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	lists := [][]string{nil, {" "}, {"\n\n\n", " \n", "aa", ""}, {". ", ".", "é"}}
+	alphabet := []string{"a", "b", "é", "語", "😀", " ", " ", "\n", "\n\n", ". ", ".", "\ufeff", "\u00a0"}
+	for range 20_000 {
+		var text strings.Builder
+		for range random.IntN(40) {
+			text.WriteString(alphabet[random.IntN(len(alphabet))])
+		}
+		size := 1 + random.IntN(15)
+		checkAgainstReference(t, RecursiveCharacter{
+			Size:       size,
+			Overlap:    random.IntN(size),
+			Separators: lists[random.IntN(len(lists))],
+			Length:     referenceLengths[random.IntN(len(referenceLengths))],
+			Trim:       random.IntN(2) == 0,
+		}, text.String())
+	}
+}
+
+func FuzzRecursiveCharacter(f *testing.F) {
 	f.Add("", 1, 0, "", byte(0), false)
 	f.Add("one two\n\nthree. four\n\n\nfive six seven", 10, 4, "", byte(0), true)
 	f.Add("aaaa bbbb  cc\n \nddddddddddddd eee", 6, 5, "\n| |", byte(1), false)
@@ -382,7 +416,7 @@ func FuzzRecursiveCharacter(f *testing.F) {
 	f.Add("xxxxxxx", 3, 1, "xx|x", byte(0), false)
 	f.Add("\x80\xff \xf0", 1, 0, "", byte(0), false)
 	f.Fuzz(func(t *testing.T, text string, size, overlap int, separators string, length byte, trim bool) {
-		c := RecursiveCharacter{Size: size, Overlap: overlap, Length: lengths[int(length)%len(lengths)], Trim: trim}
+		c := RecursiveCharacter{Size: size, Overlap: overlap, Length: referenceLengths[int(length)%len(referenceLengths)], Trim: trim}
 		if separators != "" {
 			c.Separators = strings.Split(separators, "|")
 		}
@@ -396,18 +430,11 @@ func FuzzRecursiveCharacter(f *testing.F) {
 			return
 		}
 		pieces := mustCut(t, c, text)
-		if c.Separators == nil && c.Length.Name != "bracketed" && c.Length.Name != "words" {
+		if c.Separators == nil && (c.Length.Of == nil || c.Length.Name == "bytes") {
 			checkPieces(t, strconv.Quote(text), c, text, pieces)
 		}
-		if len(text) > 500 {
-			return // the reference takes cubic time
-		}
-		got := make([]byteRange, 0, len(pieces))
-		for _, p := range pieces {
-			got = append(got, byteRange{p.Start, p.End})
-		}
-		if want := referenceCut(c, text); !slices.Equal(got, want) {
-			t.Fatalf("%v of %q: got %v, the reference gives %v", c, text, got, want)
+		if len(text) <= 500 { // the reference takes cubic time
+			checkAgainstReference(t, c, text)
 		}
 	})
 }

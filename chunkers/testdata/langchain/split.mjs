@@ -1,11 +1,13 @@
 // Records what LangChain's RecursiveCharacterTextSplitter makes of the corpora
 // and of a few short texts, for the tests of chunkers.RecursiveCharacter.
 //
-// In this folder, with Node 20 and RAGTEST_DATA set to the folder that holds
-// data/:
+// With Node 20, a copy of this file in an empty folder, and RAGTEST_DATA set to
+// the folder that holds data/:
 //
-//	npm install --no-save @langchain/textsplitters@1.0.2 @langchain/core@1.2.13
-//	node split.mjs > ../langchain.json
+//	npm install @langchain/textsplitters@1.0.2 @langchain/core@1.2.13
+//	node split.mjs > langchain.json
+//
+// and langchain.json belongs in chunkers/testdata.
 //
 // A record of a corpus holds the number of chunks and a SHA-256 over, for each
 // of its documents in order, the number of chunks and then, for each chunk, the
@@ -82,6 +84,7 @@ const texts = {
     "lay at the quay until March!\n\nWhen the ice broke, nobody was there to see it. The clerk wrote: " +
     "\"open water\".\n\n\n\nShort.\n\nA last paragraph, which has a line\nbreak in it and goes on\nfor a while. End.",
   newlines: "one\n\n\ntwo\n\n\n\n\nthree\n \n\nfour\n",
+  triple: "Log\n\n\nIn\n May.\n\n\nOut\n \n\n\nThe\nice ",
   unbroken: "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ".repeat(2),
   spaces: "   leading and    inner     spaces            a line of them:                             end   ",
   windows: "Dear all,\r\n\r\nthe file has CRLF line ends.\r\nIt always had.\r\n\r\n\r\nRegards\r\n",
