@@ -356,18 +356,34 @@ func FuzzDots(f *testing.F) {
 			return x
 		}
 		queries, vectors, scores := fill(q*stride), fill(v*stride), make([]float32, q*v)
+		check := func(kernel string) {
+			for i, got := range scores {
+				a, b := queries[i/v*stride:][:stride], vectors[i%v*stride:][:stride]
+				var l [8]float32
+				for j := range a {
+					product := a[j] * b[j]
+					l[j%8] += float32(product)
+				}
+				want := ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+				if math.Float32bits(got) != math.Float32bits(want) {
+					t.Errorf("%s: %d queries, %d vectors, stride %d, pair %d: got %x, want %x", kernel, q, v, stride, i, got, want)
+				}
+			}
+		}
 		dots(scores, queries, vectors, stride)
-		for i, got := range scores {
-			a, b := queries[i/v*stride:][:stride], vectors[i%v*stride:][:stride]
-			var l [8]float32
-			for j := range a {
-				product := a[j] * b[j]
-				l[j%8] += float32(product)
+		check("dots")
+		for i := range queries {
+			if i%7 != 0 {
+				queries[i] = 0
 			}
-			want := ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
-			if math.Float32bits(got) != math.Float32bits(want) {
-				t.Errorf("%d queries, %d vectors, stride %d, pair %d: got %x, want %x", q, v, stride, i, got, want)
-			}
+		}
+		for i, form := range newSparse(queries, stride) {
+			sparseDots(scores[i*v:(i+1)*v], form, vectors, stride)
+		}
+		if newSparse(queries, stride) != nil {
+			check("sparseDots")
+		} else if len(queries) >= 7*lanes {
+			t.Error("queries of mostly zeros have no sparse form")
 		}
 	})
 }
@@ -404,6 +420,27 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)*float64(n*rows*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
 		})
+	}
+}
+
+// BenchmarkSearchSparse searches with queries of 2,048 components, 60 of them
+// not 0, as hashed words make them.
+func BenchmarkSearchSparse(b *testing.B) {
+	const dim, rows, k = 2048, 5000, 10
+	r := rand.New(rand.NewPCG(15, 16))
+	m := newMatrix(b, randomVectors(r, rows, dim, 1000)...)
+	queries := make([][]float32, 500)
+	for i := range queries {
+		queries[i] = make([]float32, dim)
+		for range 60 {
+			queries[i][r.IntN(dim)] = r.Float32() - 0.5
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Search(b.Context(), queries, k); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -26,7 +26,8 @@ const (
 // passed [ValidateVectors] with m.Dim(), are neither modified nor kept. It uses
 // all processors and stops soon after ctx is done.
 //
-// It takes O(queries · rows · dim) time. Besides the result it needs memory for
+// It takes O(queries · rows · dim) time, or, for queries of mostly zeros, as
+// hashed words are, in proportion to their components that are not. Besides the result it needs memory for
 // a copy of the queries and, for each query, a small number of lists of k hits.
 func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hit, error) {
 	if k < 0 {
@@ -79,6 +80,7 @@ func (m *Matrix) scan(ctx context.Context, queries []float32, k, first, last int
 	}
 	blockRows := max(tileVectors, blockLen/m.stride/tileVectors*tileVectors)
 	scores := make([]float32, len(tops)*blockRows)
+	forms := newSparse(queries, m.stride)
 	for s := first; s < last; s++ {
 		index := s * m.segmentRows()
 		for block := range slices.Chunk(m.segments[s], blockRows*m.stride) {
@@ -86,7 +88,12 @@ func (m *Matrix) scan(ctx context.Context, queries []float32, k, first, last int
 				return nil, err
 			}
 			rows := len(block) / m.stride
-			dots(scores[:len(tops)*rows], queries, block, m.stride)
+			if forms == nil {
+				dots(scores[:len(tops)*rows], queries, block, m.stride)
+			}
+			for q, form := range forms {
+				sparseDots(scores[q*rows:(q+1)*rows], form, block, m.stride)
+			}
 			for q := range tops {
 				tops[q].offer(index, scores[q*rows:(q+1)*rows])
 			}
