@@ -39,6 +39,9 @@ type MemoryStore[C any] struct {
 // [chunkers.PositionAwareChunk], or any type of your own.
 func NewMemoryStore[C any]() *MemoryStore[C] { return new(MemoryStore[C]) }
 
+// String returns "memory".
+func (s *MemoryStore[C]) String() string { return "memory" }
+
 // Len returns the number of chunks that the store holds.
 func (s *MemoryStore[C]) Len() int {
 	s.mu.RLock()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rageval/rageval/internal/wholefile"
 )
 
 // labels remembers, for each test that is under way, the labels of its runs.
@@ -87,8 +88,8 @@ func publish(tb testing.TB, label string, r *Result) {
 		tb.Errorf("ragtest: encoding the result: %v", err)
 		return
 	}
-	if err := writeFile(filepath.Join(tb.ArtifactDir(), file), append(data, '\n')); err != nil {
-		tb.Errorf("ragtest: writing the result: %v", err)
+	if err := wholefile.Write(filepath.Join(tb.ArtifactDir(), file), append(data, '\n')); err != nil {
+		tb.Errorf("ragtest: keeping the result: %v", err)
 	}
 }
 
@@ -101,25 +102,6 @@ func timings(r *Result) string {
 		}
 	}
 	return strings.Join(text, ", ")
-}
-
-// writeFile writes a file that is whole or not there at all.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // verbose is testing.Verbose, also where there are no test flags.
