@@ -32,9 +32,9 @@ import (
 //     scale multitask learning").
 //  4. So are the 3-, 4- and 5-grams of the term's characters, a mark before the
 //     first and after the last included (Bojanowski et al. 2017), each with a
-//     fifth of the term's weight. They relate forms of a word that the stemmer
-//     does not, in languages other than English above all. Terms of writing
-//     without spaces, which are characters and pairs already, have none.
+//     quarter of the term's weight. They relate forms of a word that the stemmer
+//     does not, in languages other than English above all. Terms that are
+//     characters and pairs already have none.
 //  5. The vector is divided by its Euclidean length.
 //
 // A text without any term, for instance an empty one or one of stop words
@@ -139,7 +139,7 @@ func newHasher() *hasher { return &hasher{lexicon: newLexicon()} }
 // full reports whether the hasher has grown so large that it should be dropped.
 func (h *hasher) full() bool { return len(h.byToken) > 1<<16 || len(h.features) > 1<<20 }
 
-const gramWeight = 0.2
+const gramWeight = 0.25
 
 // embed adds the features of text to the zero vector v and normalises it.
 func (h *hasher) embed(text string, fitted *frequencies, v []float32) {
@@ -162,7 +162,7 @@ func (h *hasher) termFeatures(term int32) []uint32 {
 	for i := len(h.ends); i <= int(term); i++ {
 		text := h.terms[i]
 		h.features = append(h.features, newFeature(hashText(text)))
-		if r, _ := utf8.DecodeRuneInString(text); !isUnspaced(r) {
+		if r, _ := utf8.DecodeRuneInString(text); !isPaired(r) {
 			h.features = appendGrams(h.features, text)
 		}
 		h.ends = append(h.ends, len(h.features))
@@ -192,17 +192,27 @@ func add(v []float32, features []uint32, weight float32) {
 	}
 }
 
+// normalise divides v by its length. The squares are summed in four lanes, for
+// speed; which of them a component belongs to is fixed, and so is the result.
 func normalise(v []float32) {
-	var sum float64
-	for _, x := range v {
-		sum += float64(float64(x) * float64(x))
+	var lanes [4]float64
+	rest := v
+	for ; len(rest) >= 4; rest = rest[4:] {
+		lanes[0] += float64(float64(rest[0]) * float64(rest[0]))
+		lanes[1] += float64(float64(rest[1]) * float64(rest[1]))
+		lanes[2] += float64(float64(rest[2]) * float64(rest[2]))
+		lanes[3] += float64(float64(rest[3]) * float64(rest[3]))
 	}
+	for i, x := range rest {
+		lanes[i] += float64(float64(x) * float64(x))
+	}
+	sum := (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 	if sum == 0 {
 		return
 	}
-	length := math.Sqrt(sum)
+	factor := 1 / math.Sqrt(sum)
 	for i, x := range v {
-		v[i] = float32(float64(x) / length)
+		v[i] = float32(float64(x) * factor)
 	}
 }
 

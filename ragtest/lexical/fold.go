@@ -70,14 +70,15 @@ var baseLetters = func() map[rune]rune {
 	return bases
 }()
 
-// isUnspaced reports whether r belongs to a script that is written without
-// spaces between words.
-func isUnspaced(r rune) bool {
-	const firstThai = 0x0E00
+// isPaired reports whether r belongs to a script whose text is cut into
+// characters and pairs, not words: one without spaces between words, or Hangul,
+// where particles are written onto the word.
+func isPaired(r rune) bool {
+	const firstThai = 0x0E00 // the first of all these scripts
 	if r < firstThai {
 		return false
 	}
 	// U+30FC, which lengthens vowels in Katakana, belongs to no script.
-	return r == 0x30FC || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+	return r == 0x30FC || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

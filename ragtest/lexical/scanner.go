@@ -14,7 +14,7 @@ type scanner struct {
 	words *words.Iterator[string]
 	buf   []byte // a word, folded
 	parts []int  // where each part of it starts and ends in buf
-	run   []byte // characters of writing without spaces, folded
+	run   []byte // neighbouring characters of paired scripts, folded
 	ends  []int  // where each of them ends in run
 }
 
@@ -32,13 +32,13 @@ const maxWord = 64
 // (UAX #29) that hold a letter, a digit or a pictograph, folded by [foldRune].
 //
 // A word of several parts, such as snake_case, camelCase or example.com, is
-// emitted whole after its parts. Where writing puts no spaces between words,
-// each character and each pair of neighbouring characters is a token.
+// emitted whole after its parts. In the scripts of [isPaired], each character and
+// each pair of neighbours is a token.
 func (s *scanner) scan(text string) {
 	s.words.SetText(text)
 	for s.words.Next() {
 		w := s.words.Value()
-		if r, _ := utf8.DecodeRuneInString(w); isUnspaced(r) {
+		if r, _ := utf8.DecodeRuneInString(w); isPaired(r) {
 			s.extendRun(w)
 			continue
 		}
@@ -134,7 +134,7 @@ func (s *scanner) foldParts(w string) {
 			if r == ',' { // 1,000 is 1000
 				continue
 			}
-		case !isWordRune(r):
+		case !isWordRune(r) && !(inPart && isInnerRune(r)):
 			cut()
 			s.buf = utf8.AppendRune(s.buf, folded)
 			before = r
@@ -161,11 +161,17 @@ func isASCIIAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// isWordRune reports whether r may be part of a word. Pictographs, which are
-// symbols of the category So, are words too.
+// isWordRune reports whether r may begin a word. Pictographs, which are symbols
+// of the category So, do.
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return isASCIIAlnum(byte(r)) || r == '\''
+		return isASCIIAlnum(byte(r))
 	}
-	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So) || r == '\u2019'
+	return unicode.In(r, unicode.L, unicode.N, unicode.So)
+}
+
+// isInnerRune reports whether r belongs to the word that it follows, though it
+// begins none.
+func isInnerRune(r rune) bool {
+	return r == '\'' || r == '\u2019' || unicode.IsMark(r)
 }

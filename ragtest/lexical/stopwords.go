@@ -53,7 +53,7 @@ again ago ahead almost already also altogether always anyhow anyway apart
 away back even ever far further furthermore here hereafter indeed instead
 just later likewise maybe meanwhile moreover namely nearly never nevertheless
 next nonetheless now often once otherwise perhaps quite rather really
-sometimes somehow somewhat soon still there thereafter together too twice
+sometimes somehow somewhat soon still then there thereafter together too twice
 usually very well actually basically certainly clearly especially exactly
 generally mainly mostly particularly possibly probably simply specifically
 typically accordingly according currently

@@ -22,9 +22,9 @@ func TestXQuAD(t *testing.T) {
 		language               string
 		bm25, embedder, fitted float64
 	}{
-		{"en", 0.92, 0.9, 0.905},
+		{"en", 0.92, 0.895, 0.905},
 		{"zh", 0.93, 0.845, 0.87},
-		{"ar", 0.815, 0.74, 0.79},
+		{"ar", 0.815, 0.755, 0.795},
 	} {
 		t.Run(test.language, func(t *testing.T) {
 			chunks, queries, answers := readXQuAD(t, filepath.Join(dir, fmt.Sprintf("xquad.%s.json", test.language)))
