@@ -1,0 +1,84 @@
+// Package imports checks what importing rageval's packages pulls in.
+package imports
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/rageval/rageval"
+
+// list runs go list and returns its lines without repetitions.
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	lines := strings.Fields(string(out))
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// modules returns the modules that importing the packages needs, but for ours.
+func modules(t *testing.T, packages ...string) []string {
+	t.Helper()
+	format := "{{with .Module}}{{.Path}}{{end}}"
+	all := list(t, append([]string{"-deps", "-f", format}, packages...)...)
+	return slices.DeleteFunc(all, func(m string) bool { return m == module })
+}
+
+func TestCoreNeedsTheStandardLibraryOnly(t *testing.T) {
+	for _, pkg := range []string{"./spans", "./chunkers", "./ragtest"} {
+		if got := modules(t, pkg); len(got) > 0 {
+			t.Errorf("%s needs the modules %q, want none", pkg, got)
+		}
+	}
+}
+
+// What a first test imports stays small: no SDK, no network, and at most five
+// modules in the user's go.mod.
+func TestFirstTestStaysSmall(t *testing.T) {
+	first := []string{"./spans", "./chunkers", "./ragtest", "./fixtures", "./ragtest/lexical"}
+	if got := modules(t, first...); len(got) > 4 {
+		t.Errorf("a first test needs, beside ours, the modules %q, want at most 4", got)
+	}
+	for _, pkg := range list(t, append([]string{"-deps"}, first...)...) {
+		if pkg == "net" || strings.HasPrefix(pkg, "net/") {
+			t.Errorf("a first test imports %s, want no network", pkg)
+		}
+	}
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	allowed := map[string][]string{
+		"spans":       {},
+		"chunkers":    {"spans"},
+		"ragtest":     {"spans", "chunkers"},
+		"fixtures":    {"spans", "chunkers", "ragtest"},
+		"ragtest/...": {"spans", "chunkers", "ragtest"},
+	}
+	for pkg, may := range allowed {
+		for _, imported := range list(t, "-f", `{{join .Imports "\n"}}`, "./"+pkg) {
+			ours, ok := strings.CutPrefix(imported, module+"/")
+			if ok && !strings.HasPrefix(ours, "internal/") && !slices.Contains(may, ours) {
+				t.Errorf("%s imports %s, want only %q and internal packages", pkg, ours, may)
+			}
+		}
+	}
+}
+
+// Each SDK has one importer.
+func TestOneAdapterImportsEachSDK(t *testing.T) {
+	importers := map[string]string{"github.com/philippgille/chromem-go": "ragtest/chromem"}
+	for _, line := range list(t, "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}}:{{.}} {{end}}`, "./...") {
+		pkg, imported, _ := strings.Cut(line, ":")
+		if want, ok := importers[imported]; ok && pkg != module+"/"+want {
+			t.Errorf("%s imports %s, want only %s to", pkg, imported, want)
+		}
+	}
+}
