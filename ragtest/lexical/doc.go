@@ -35,10 +35,11 @@
 //	Embedder, 2048, fitted            0.767  0.642
 //	Fuse of BM25 and Embedder         0.804  0.693
 //
-// Without stop words being dropped, the Embedder reaches 0.570 at 800
-// characters, and with a list of the 33 commonest 0.671; without character
-// n-grams 0.753 and, at 400 characters, 0.607. BM25 hardly depends on either: its
-// document frequencies do the same work.
+// Two lexical rankings fused are not better than the better of them: fuse BM25
+// with a model. What matters to the Embedder, at 800 and 400 characters: without
+// a stop list about 0.57 and 0.52, with one of 33 words 0.67 and 0.57, without
+// character n-grams 0.75 and 0.61. BM25 loses no more than 0.03 without a stop
+// list, for document frequencies do the same work.
 //
 // Share of the questions of XQuAD whose own paragraph, of 240, is ranked first
 // (chance: 0.004):
@@ -48,5 +49,8 @@
 //	Embedder                          0.899    0.850    0.759
 //	Embedder, fitted                  0.908    0.876    0.797
 //
-// Tests of this package assert that these figures are reached.
+// On SciFact as BEIR publishes it, 300 queries over 5,183 abstracts, nDCG@10 is
+// 0.690 with BM25 and 0.577 with the Embedder.
+//
+// Tests of this package assert the figures of the tables and of SciFact.
 package lexical

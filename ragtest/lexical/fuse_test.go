@@ -205,10 +205,8 @@ func TestFuseFillers(t *testing.T) {
 			{"password", []int{2, 3, 0, 1}},
 			{"xylophone", []int{3, 2, 0, 1}},
 		} {
-			var got, want []spans.Span
-			for _, c := range retrieve(t, r, test.query, 9) {
-				got = append(got, c.Chunk.Span)
-			}
+			got := places(retrieve(t, r, test.query, 9))
+			var want []spans.Span
 			for _, i := range test.want {
 				want = append(want, chunks[i].Span)
 			}
