@@ -7,13 +7,13 @@ import (
 )
 
 func BenchmarkEmbed(b *testing.B) {
-	data := readChroma(b)
+	chunks, questions := chromaTexts(b)
 	for _, batch := range []struct {
 		name string
 		size int
 	}{{"batch=32", 32}, {"batch=all", 1 << 30}} {
 		b.Run(batch.name, func(b *testing.B) {
-			texts := append(indexTexts(data.chunk(b, 400)), data.queries...)
+			texts := append(indexTexts(chunks), questions...)
 			b.SetBytes(size(texts))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -26,7 +26,7 @@ func BenchmarkEmbed(b *testing.B) {
 }
 
 func BenchmarkFit(b *testing.B) {
-	corpus := readChroma(b).corpus(b)
+	corpus := chroma(b).Corpus
 	b.ReportAllocs()
 	for b.Loop() {
 		Embedder{}.Fit(corpus)
@@ -34,8 +34,7 @@ func BenchmarkFit(b *testing.B) {
 }
 
 func BenchmarkBM25(b *testing.B) {
-	data := readChroma(b)
-	chunks := data.chunk(b, 400)
+	chunks, questions := chromaTexts(b)
 	r := NewBM25[chunkers.PositionAwareChunk]()
 	b.Run("index", func(b *testing.B) {
 		b.SetBytes(size(indexTexts(chunks)))
@@ -47,10 +46,10 @@ func BenchmarkBM25(b *testing.B) {
 		}
 	})
 	b.Run("retrieve", func(b *testing.B) {
-		b.SetBytes(size(data.queries))
+		b.SetBytes(size(questions))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := r.Retrieve(b.Context(), data.queries, 5); err != nil {
+			if _, err := r.Retrieve(b.Context(), questions, 5); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -58,15 +57,14 @@ func BenchmarkBM25(b *testing.B) {
 }
 
 func BenchmarkFuse(b *testing.B) {
-	data := readChroma(b)
-	chunks := data.chunk(b, 400)
+	chunks, questions := chromaTexts(b)
 	r := Fuse[chunkers.PositionAwareChunk](NewBM25[chunkers.PositionAwareChunk](), NewBM25[chunkers.PositionAwareChunk]())
 	if err := r.Index(b.Context(), chunks); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Retrieve(b.Context(), data.queries, 5); err != nil {
+		if _, err := r.Retrieve(b.Context(), questions, 5); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -65,7 +65,7 @@ func TestSciFact(t *testing.T) {
 	}{
 		{"bm25/k1=0.9/b=0.4", &BM25[chunkers.PositionAwareChunk]{K1: 0.9, B: 0.4}, 0.68, 0.935},
 		{"bm25", NewBM25[chunkers.PositionAwareChunk](), 0.689, 0.93},
-		{"embedder", &dense{}, 0.575, 0.84},
+		{"embedder", ragtest.Dense[chunkers.PositionAwareChunk](Embedder{}, nil), 0.575, 0.84},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			index(t, test.retriever, chunks)

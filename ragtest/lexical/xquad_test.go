@@ -46,8 +46,8 @@ func TestXQuAD(t *testing.T) {
 				want      float64
 			}{
 				{"bm25", NewBM25[chunkers.PositionAwareChunk](), test.bm25},
-				{"embedder", &dense{embedder: Embedder{}}, test.embedder},
-				{"fitted", &dense{embedder: Embedder{}.Fit(corpus)}, test.fitted},
+				{"embedder", ragtest.Dense[chunkers.PositionAwareChunk](Embedder{}, nil), test.embedder},
+				{"fitted", ragtest.Dense[chunkers.PositionAwareChunk](Embedder{}.Fit(corpus), nil), test.fitted},
 			} {
 				if err := r.retriever.Index(t.Context(), chunks); err != nil {
 					t.Fatal(err)
