@@ -9,10 +9,11 @@
 //	go tool benchstat -col /chunker -row /size,/overlap -filter '.unit:(span_recall OR span_precision OR span_iou OR chunks)' chunkers.txt
 //
 // testdata/benchstat.golden is what that prints. Compare the working tree with
-// what was measured before a change:
+// the last commit:
 //
-//	git stash && go test -run='^$' -bench=Chunkers -count=6 ./examples/chunkerbench > old.txt
-//	git stash pop && go test -run='^$' -bench=Chunkers -count=6 ./examples/chunkerbench > new.txt
+//	git worktree add ../before HEAD
+//	(cd ../before && go test -run='^$' -bench=Chunkers -count=6 ./examples/chunkerbench) > old.txt
+//	go test -run='^$' -bench=Chunkers -count=6 ./examples/chunkerbench > new.txt
 //	go tool benchstat old.txt new.txt
 //
 // The metrics are exact: their Unit lines tell benchstat so, and a difference

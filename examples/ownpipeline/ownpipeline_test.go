@@ -1,6 +1,8 @@
 // Package ownpipeline evaluates components that are not rageval's: a chunker
 // and a vector store of one's own, each checked against its contract first; and
 // a search service that exists already.
+//
+//	go test -v ./examples/ownpipeline
 package ownpipeline
 
 import (

@@ -23,10 +23,10 @@ import (
 //
 // Index hands the chunks to each retriever in turn. Retrieve asks each in turn
 // for 100 candidates, or for k if that is more, so that for k up to 100 the
-// results for a smaller k begin those for a larger one. Only ranks count, with
-// one exception: what [BM25] returns with a score of 0, because it shares no
-// term with the query, counts for nothing. Where candidates are fewer than k,
-// the other indexed chunks follow with a score of 0.
+// results for a smaller k begin those for a larger one, and returns at most k of
+// those that at least one of them returned. Only ranks count, with one exception:
+// what [BM25] returns with a score of 0, because it shares no term with the
+// query, counts for nothing.
 //
 // Equal scores are ordered by insertion: as the chunks were indexed, then, for
 // chunks that were not given to Index, as they first appear among the
@@ -119,21 +119,13 @@ func (f *fused[C]) Index(ctx context.Context, chunks []C) error {
 	return nil
 }
 
-func (f *fused[C]) Retrieve(ctx context.Context, queries []string, k int) ([][]ragtest.ScoredChunk[C], error) {
-	return f.retrieve(ctx, queries, k, true)
-}
-
-func (f *fused[C]) retrieveMatches(ctx context.Context, queries []string, k int) ([][]ragtest.ScoredChunk[C], error) {
-	return f.retrieve(ctx, queries, k, false)
-}
-
-// matcher is implemented by retrievers of this package that can tell chunks
-// they found from chunks that merely fill up a list.
+// matcher is implemented by [BM25], which can tell chunks that it found from
+// those that merely fill up a list.
 type matcher[C any] interface {
 	retrieveMatches(ctx context.Context, queries []string, k int) ([][]ragtest.ScoredChunk[C], error)
 }
 
-func (f *fused[C]) retrieve(ctx context.Context, queries []string, k int, fill bool) ([][]ragtest.ScoredChunk[C], error) {
+func (f *fused[C]) Retrieve(ctx context.Context, queries []string, k int) ([][]ragtest.ScoredChunk[C], error) {
 	if k < 0 {
 		return nil, fmt.Errorf("retrieving %d chunks: want 0 or more", k)
 	}
@@ -164,7 +156,7 @@ func (f *fused[C]) retrieve(ctx context.Context, queries []string, k int, fill b
 			ofQuery[i] = list[q]
 		}
 		var err error
-		if found[q], err = f.fuse(ofQuery, k, fill); err != nil {
+		if found[q], err = f.fuse(ofQuery, k); err != nil {
 			return nil, fmt.Errorf("fusing the results of query %d: %w", q, err)
 		}
 	}
@@ -180,7 +172,7 @@ type candidate[C any] struct {
 	score float64
 }
 
-func (f *fused[C]) fuse(lists [][]ragtest.ScoredChunk[C], k int, fill bool) ([]ragtest.ScoredChunk[C], error) {
+func (f *fused[C]) fuse(lists [][]ragtest.ScoredChunk[C], k int) ([]ragtest.ScoredChunk[C], error) {
 	candidates := make(map[any]*candidate[C])
 	var sorted []*candidate[C]
 	for i, list := range lists {
@@ -216,18 +208,9 @@ func (f *fused[C]) fuse(lists [][]ragtest.ScoredChunk[C], k int, fill bool) ([]r
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
 	})
 
-	found := make([]ragtest.ScoredChunk[C], 0, min(k, max(len(sorted), len(f.chunks))))
-	for _, c := range sorted[:min(k, len(sorted))] {
-		found = append(found, ragtest.ScoredChunk[C]{Chunk: c.chunk, Score: c.score})
-	}
-	for i := 0; fill && i < len(f.chunks) && len(found) < k; i++ {
-		key, err := keyOf(f.chunks[i])
-		if err != nil {
-			return nil, fmt.Errorf("chunk %d of the index: %w", i, err)
-		}
-		if candidates[key] == nil && f.order[key] == i {
-			found = append(found, ragtest.ScoredChunk[C]{Chunk: f.chunks[i]})
-		}
+	found := make([]ragtest.ScoredChunk[C], min(k, len(sorted)))
+	for i := range found {
+		found[i] = ragtest.ScoredChunk[C]{Chunk: sorted[i].chunk, Score: sorted[i].score}
 	}
 	return found, nil
 }
