@@ -22,7 +22,9 @@ import (
 //
 // newStore returns a new, empty store; CheckStore calls it some thirty times and
 // puts at most a few hundred chunks into each. It closes none: a newStore that
-// opens connections or files registers their closing with t.Cleanup.
+// opens connections or files registers their closing with t.Cleanup. If it returns
+// an error or a nil store, or is nil itself, that is reported once and nothing more
+// is checked.
 //
 // The result is nil if the store keeps every rule, and otherwise all violations
 // joined, each with the rule's name before it:
@@ -57,6 +59,9 @@ import (
 //
 // If ctx is done, CheckStore returns its cause together with what it has found.
 func CheckStore[C chunkers.Indexed](ctx context.Context, newStore func() (VectorStore[C], error)) error {
+	if newStore == nil {
+		return errors.New("checking the store: newStore is nil: want a function that makes a store")
+	}
 	c := &storeCheck[C]{ctx: ctx, newStore: newStore}
 	for _, rule := range []struct {
 		name  string
@@ -82,6 +87,8 @@ func CheckStore[C chunkers.Indexed](ctx context.Context, newStore func() (Vector
 		rule.check()
 		if ctx.Err() != nil {
 			c.violations = append(c.violations, fmt.Errorf("checking the store: %w", context.Cause(ctx)))
+		}
+		if ctx.Err() != nil || c.noStore {
 			break
 		}
 	}
@@ -96,6 +103,7 @@ type storeCheck[C chunkers.Indexed] struct {
 	newStore   func() (VectorStore[C], error)
 	rule       string
 	violations []error
+	noStore    bool // newStore failed: no further rule can be checked
 }
 
 func (c *storeCheck[C]) errorf(format string, args ...any) {
@@ -108,9 +116,11 @@ func (c *storeCheck[C]) store(chunks []C, vectors [][]float32) (VectorStore[C], 
 	switch {
 	case err != nil:
 		c.errorf("making a store: %w", err)
+		c.noStore = true
 		return nil, false
 	case s == nil:
 		c.errorf("making a store: got nil")
+		c.noStore = true
 		return nil, false
 	}
 	return s, len(chunks) == 0 || c.add(s, chunks, vectors)

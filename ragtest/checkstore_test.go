@@ -34,19 +34,43 @@ func checkMemoryStore[C chunkers.Indexed](t *testing.T) {
 	}
 }
 
-func TestCheckStoreFindsAnUnusableMaker(t *testing.T) {
-	held := ragtest.NewMemoryStore[chunkers.Chunk]()
+func TestCheckStoreReportsAnUnusableMakerOnce(t *testing.T) {
+	type maker = func() (ragtest.VectorStore[chunkers.Chunk], error)
+	made := 0
 	for _, test := range []struct {
 		want     string
-		newStore func() (ragtest.VectorStore[chunkers.Chunk], error)
+		newStore maker
+		made     int
 	}{
-		{"empty store: making a store: no server", func() (ragtest.VectorStore[chunkers.Chunk], error) { return nil, errors.New("no server") }},
-		{"empty store: making a store: got nil", func() (ragtest.VectorStore[chunkers.Chunk], error) { return nil, nil }},
-		{"k: searching for [1 0] with k = 4: got", func() (ragtest.VectorStore[chunkers.Chunk], error) { return held, nil }},
+		{"checking the store: newStore is nil: want a function that makes a store", nil, 0},
+		{"empty store: making a store: no server", func() (ragtest.VectorStore[chunkers.Chunk], error) {
+			made++
+			return nil, errors.New("no server")
+		}, 1},
+		{"empty store: making a store: got nil", func() (ragtest.VectorStore[chunkers.Chunk], error) {
+			made++
+			return nil, nil
+		}, 1},
+		{"dimension: making a store: no more", func() (ragtest.VectorStore[chunkers.Chunk], error) {
+			if made++; made > 7 {
+				return nil, errors.New("no more")
+			}
+			return ragtest.NewMemoryStore[chunkers.Chunk](), nil
+		}, 8},
 	} {
-		if err := ragtest.CheckStore(t.Context(), test.newStore); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("got error:\n%v\nwant one that contains %q", err, test.want)
+		made = 0
+		err := ragtest.CheckStore(t.Context(), test.newStore)
+		if err == nil || err.Error() != test.want || made != test.made {
+			t.Errorf("got %d stores and error\n%v\nwant %d and\n%s", made, err, test.made, test.want)
 		}
+	}
+}
+
+func TestCheckStoreFindsAReusedStore(t *testing.T) {
+	held := ragtest.NewMemoryStore[chunkers.Chunk]()
+	err := ragtest.CheckStore(t.Context(), func() (ragtest.VectorStore[chunkers.Chunk], error) { return held, nil })
+	if want := "k: searching for [1 0] with k = 4: got"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got error:\n%v\nwant one that contains %q", err, want)
 	}
 }
 

@@ -30,7 +30,7 @@ var chunker = chunkers.RecursiveCharacter{Size: 500, Trim: true}
 func TestHandbookChunks(t *testing.T) {
 	corpus, err := fixtures.ReadDir("../quickstart/testdata/handbook")
 	require.NoError(t, err)
-	queries := fixtures.GoldenChunk(t, "testdata/handbook.chunks.jsonl", corpus, false,
+	queries := fixtures.GoldenChunk(t, "testdata/handbook.chunks.jsonl", false,
 		func(ctx context.Context) ([]ragtest.ChunkQuery, error) { return label(ctx, corpus) })
 	require.Len(t, queries, len(questions))
 

@@ -173,6 +173,9 @@ func (s *Store[C]) unchanged() error {
 	return nil
 }
 
+// String returns "chromem", the name of the store in [ragtest.Components].
+func (s *Store[C]) String() string { return "chromem" }
+
 // Len returns the number of chunks that the store holds.
 func (s *Store[C]) Len() int {
 	s.mu.RLock()

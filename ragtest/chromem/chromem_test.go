@@ -99,6 +99,16 @@ func randomVectors(seed uint64, n, dim int) [][]float32 {
 	return vectors
 }
 
+func TestStoreNamesItself(t *testing.T) {
+	s, err := chromem.NewInMemory[chunkers.Chunk]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s); got != "chromem" {
+		t.Errorf("got %q, want chromem", got)
+	}
+}
+
 func TestReopening(t *testing.T) {
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "new", "store")
 	chunks := numbered(12)
