@@ -239,7 +239,7 @@ func (c Semantic) parts(ctx context.Context, text string, unitSize int, document
 			return nil, err
 		}
 		parts := rangesOf(pieces)
-		units.EndMarks(text, parts)
+		units.Repair(text, parts)
 		return parts, nil
 	}
 	return rangesOf(sentences(text)), nil

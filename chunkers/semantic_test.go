@@ -540,9 +540,10 @@ var semanticRules = []SemanticRule{
 }
 
 func TestSemanticConforms(t *testing.T) {
+	words := Length{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }}
 	for _, rule := range semanticRules {
-		for _, units := range []PositionAwareChunker{nil, sentenceUnits{}} {
-			c := Semantic{Embedder: letters{}, Rule: rule, Units: units}
+		for _, c := range []Semantic{{}, {Units: sentenceUnits{}}, {Length: words}} {
+			c.Embedder, c.Rule = letters{}, rule
 			t.Run(c.String(), func(t *testing.T) {
 				if err := Check(t.Context(), c, document(t, "Annual leave. Is 28 days.\n\nSick leave needs no notice.")); err != nil {
 					t.Error(err)
@@ -559,6 +560,9 @@ func FuzzSemantic(f *testing.F) {
 	f.Add("\x80. \xff. a", 5, byte(5), false)
 	f.Fuzz(func(t *testing.T, text string, size int, rule byte, sentenceUnit bool) {
 		c := Semantic{Embedder: letters{}, Rule: semanticRules[int(rule)%len(semanticRules)]}
+		if rule >= 128 {
+			c.Length = Length{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }}
+		}
 		if size > 0 && size < 1<<20 {
 			switch c.Rule.(type) {
 			case TargetSize:
@@ -590,7 +594,7 @@ func FuzzSemantic(f *testing.F) {
 				t.Fatalf("%v: chunk %d of %q is %q at %d, want what follows byte %d and more than white space", c, i, text, p.Text, p.Start, end)
 			}
 			end = p.End
-			if cluster, ok := c.Rule.(Cluster); ok && charCount(p.Text) > cluster.MaxSize {
+			if cluster, ok := c.Rule.(Cluster); ok && c.Length.Len(p.Text) > cluster.MaxSize {
 				whole, err := spans.NewDocument("chunk", p.Text, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -604,7 +608,7 @@ func FuzzSemantic(f *testing.F) {
 					t.Fatal(err)
 				}
 				if len(units) > 1 {
-					t.Fatalf("%v: chunk %q has %d characters and %d units", c, p.Text, charCount(p.Text), len(units))
+					t.Fatalf("%v: chunk %q has length %d and %d units", c, p.Text, c.Length.Len(p.Text), len(units))
 				}
 			}
 		}

@@ -50,13 +50,21 @@ func Covering(text string, units []Unit, i, j int) Range {
 	return Range{units[i].Start, len(text)}
 }
 
-// EndMarks moves a full stop, question mark or exclamation mark that begins a
-// part to the end of the part before, if that ends there: a splitter that keeps
-// separators at the start of what follows tears it off its sentence. A part may
-// be empty afterwards.
-func EndMarks(text string, parts []Range) {
+// Repair makes units of what the recursive splitter gives, which it changes in
+// place:
+//
+//   - Parts that measure nothing may be in two chunks even without overlap, for
+//     instance line ends where words are counted. They stay in the first.
+//   - A full stop, question mark or exclamation mark that begins a chunk, torn
+//     off its sentence because separators are kept at the start of what follows,
+//     is moved to the chunk before.
+//
+// A part may be empty afterwards.
+func Repair(text string, parts []Range) {
 	for i := 1; i < len(parts); i++ {
 		before, p := &parts[i-1], &parts[i]
+		p.Start = max(p.Start, before.End)
+		p.End = max(p.End, p.Start)
 		if before.End == p.Start && p.Start < p.End && strings.IndexByte(".?!", text[p.Start]) >= 0 {
 			before.End++
 			p.Start++

@@ -47,7 +47,7 @@ func TestOfRefuses(t *testing.T) {
 	}
 }
 
-func TestEndMarks(t *testing.T) {
+func TestRepair(t *testing.T) {
 	for _, test := range []struct{ parts, want string }{
 		{"One|. Two|. Three", "One.| Two.| Three"},
 		{"One|.", "One.|"},
@@ -62,7 +62,7 @@ func TestEndMarks(t *testing.T) {
 			end += len(part)
 		}
 		text := strings.ReplaceAll(test.parts, "|", "")
-		EndMarks(text, parts)
+		Repair(text, parts)
 		var got []string
 		for _, p := range parts {
 			got = append(got, text[p.Start:p.End])
@@ -72,8 +72,13 @@ func TestEndMarks(t *testing.T) {
 		}
 	}
 	apart := []Range{{0, 3}, {4, 6}}
-	EndMarks("One .T", apart)
+	Repair("One .T", apart)
 	if diff := cmp.Diff([]Range{{0, 3}, {4, 6}}, apart); diff != "" {
 		t.Errorf("parts that do not meet (-want +got)\n%s", diff)
+	}
+	shared := []Range{{0, 4}, {3, 6}, {5, 6}, {6, 7}}
+	Repair("One Two", shared)
+	if diff := cmp.Diff([]Range{{0, 4}, {4, 6}, {6, 6}, {6, 7}}, shared); diff != "" {
+		t.Errorf("parts that share something (-want +got)\n%s", diff)
 	}
 }
