@@ -58,10 +58,11 @@ type Semantic struct {
 	Embedder Embedder     // of the units; must not be nil
 	Rule     SemanticRule // where to cut; nil: Percentile{}
 
-	// Units cuts the text into what is compared and joined: parts in order that
-	// do not overlap. What it leaves out between two of them belongs to the
-	// first, but is not embedded. Nil: as the rule says. With Units, Chunk
-	// wants a text that is valid UTF-8.
+	// Units cuts the text into what is compared and joined, for instance the
+	// zero value of Sentence in chunkers/sentence: parts in order that do not
+	// overlap. What it leaves out between two of them belongs to the first, but
+	// is not embedded. Nil: as the rule says. With Units, Chunk wants a text
+	// that is valid UTF-8.
 	Units PositionAwareChunker
 
 	// Length measures the sizes that a rule has. The zero value counts
@@ -103,13 +104,10 @@ func (c Semantic) Validate() error {
 	if c.Embedder == nil {
 		return errors.New("semantic chunker: Embedder is nil: want an Embedder")
 	}
-	for _, field := range []struct {
-		name  string
-		value any
-	}{{"Rule", c.rule()}, {"Units", c.Units}, {"Embedder", c.Embedder}} {
-		if v, ok := field.value.(Validator); ok {
+	for _, part := range []any{c.rule(), c.Units, c.Embedder} {
+		if v, ok := part.(Validator); ok {
 			if err := v.Validate(); err != nil {
-				return fmt.Errorf("semantic chunker: %s: %w", field.name, err)
+				return fmt.Errorf("semantic chunker: %w", err)
 			}
 		}
 	}

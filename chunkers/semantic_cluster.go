@@ -39,16 +39,16 @@ type Cluster struct {
 // MaxSize.
 func (c Cluster) Validate() error {
 	if c.MaxSize < 1 {
-		return fmt.Errorf("MaxSize is %d: want at least 1", c.MaxSize)
+		return fmt.Errorf("cluster rule: MaxSize is %d: want at least 1", c.MaxSize)
 	}
-	return validateUnitSize(c.UnitSize, "MaxSize", c.MaxSize)
+	return validateUnitSize("cluster rule", c.UnitSize, "MaxSize", c.MaxSize)
 }
 
-// String returns a name such as cluster=400/unit-size=50.
+// String returns a name such as cluster=400/unitsize=50.
 func (c Cluster) String() string {
 	name := fmt.Sprintf("cluster=%d", c.MaxSize)
 	if c.UnitSize != 0 {
-		name += fmt.Sprintf("/unit-size=%d", c.UnitSize)
+		name += fmt.Sprintf("/unitsize=%d", c.UnitSize)
 	}
 	return name
 }

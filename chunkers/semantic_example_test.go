@@ -49,7 +49,7 @@ func ExampleCluster() {
 		fmt.Printf("%q\n", chunk)
 	}
 	// Output:
-	// semantic/cluster=30/unit-size=10/length=words/embedder=lexical
+	// semantic/cluster=30/unitsize=10/length=words/embedder=lexical
 	// "Annual leave is 28 days.\nLeave that you do not take by March is lost."
 	// "\nPrinters are on every floor.\nA printer that jams is not yours to open."
 }

@@ -17,7 +17,7 @@ type Threshold float64
 // Validate returns an error unless t is from -1 to 1.
 func (t Threshold) Validate() error {
 	if !(t >= -1 && t <= 1) {
-		return fmt.Errorf("Threshold is %v: want a similarity from -1 to 1", float64(t))
+		return fmt.Errorf("threshold rule: Threshold is %v: want a similarity from -1 to 1", float64(t))
 	}
 	return nil
 }
@@ -55,14 +55,14 @@ const defaultPercentile = 95
 // not negative.
 func (p Percentile) Validate() error {
 	if !(p.Percentile >= 0 && p.Percentile <= 100) {
-		return fmt.Errorf("Percentile is %v: want 0, which means %d, or a percentile up to 100", p.Percentile, defaultPercentile)
+		return fmt.Errorf("percentile rule: Percentile is %v: want 0, which means %d, or a percentile up to 100", p.Percentile, defaultPercentile)
 	}
-	return validateBuffer(p.Buffer)
+	return validateBuffer("percentile rule", p.Buffer)
 }
 
-func validateBuffer(buffer int) error {
+func validateBuffer(rule string, buffer int) error {
 	if buffer < 0 {
-		return fmt.Errorf("Buffer is %d: want at least 0", buffer)
+		return fmt.Errorf("%s: Buffer is %d: want at least 0", rule, buffer)
 	}
 	return nil
 }
@@ -128,17 +128,17 @@ type TargetSize struct {
 // and Buffer not negative.
 func (t TargetSize) Validate() error {
 	if t.Size < 1 {
-		return fmt.Errorf("Size is %d: want at least 1", t.Size)
+		return fmt.Errorf("target-size rule: Size is %d: want at least 1", t.Size)
 	}
-	if err := validateUnitSize(t.UnitSize, "Size", t.Size); err != nil {
+	if err := validateUnitSize("target-size rule", t.UnitSize, "Size", t.Size); err != nil {
 		return err
 	}
-	return validateBuffer(t.Buffer)
+	return validateBuffer("target-size rule", t.Buffer)
 }
 
-func validateUnitSize(unitSize int, field string, size int) error {
+func validateUnitSize(rule string, unitSize int, field string, size int) error {
 	if unitSize < 0 || unitSize > size {
-		return fmt.Errorf("UnitSize is %d: want 0, which means an eighth of %s, or at most %s, which is %d", unitSize, field, field, size)
+		return fmt.Errorf("%s: UnitSize is %d: want 0, which means an eighth of %s, or at most %s, which is %d", rule, unitSize, field, field, size)
 	}
 	return nil
 }
@@ -151,11 +151,11 @@ func unitSizeOr(unitSize, size int) int {
 	return unitSize
 }
 
-// String returns a name such as target-size=400/unit-size=50/buffer=3.
+// String returns a name such as targetsize=400/unitsize=50/buffer=3.
 func (t TargetSize) String() string {
-	name := fmt.Sprintf("target-size=%d", t.Size)
+	name := fmt.Sprintf("targetsize=%d", t.Size)
 	if t.UnitSize != 0 {
-		name += fmt.Sprintf("/unit-size=%d", t.UnitSize)
+		name += fmt.Sprintf("/unitsize=%d", t.UnitSize)
 	}
 	if t.Buffer != 0 {
 		name += fmt.Sprintf("/buffer=%d", t.Buffer)

@@ -407,18 +407,18 @@ func TestSemanticValidate(t *testing.T) {
 		{Semantic{Embedder: e}, ""},
 		{Semantic{}, "semantic chunker: Embedder is nil: want an Embedder"},
 		{Semantic{Embedder: e, Rule: Threshold(-1)}, ""},
-		{Semantic{Embedder: e, Rule: Threshold(1.5)}, "semantic chunker: Rule: Threshold is 1.5: want a similarity from -1 to 1"},
-		{Semantic{Embedder: e, Rule: Threshold(math.NaN())}, "semantic chunker: Rule: Threshold is NaN: want a similarity from -1 to 1"},
-		{Semantic{Embedder: e, Rule: Percentile{Percentile: 101}}, "semantic chunker: Rule: Percentile is 101: want 0, which means 95, or a percentile up to 100"},
-		{Semantic{Embedder: e, Rule: Percentile{Percentile: math.NaN()}}, "semantic chunker: Rule: Percentile is NaN: want 0, which means 95, or a percentile up to 100"},
-		{Semantic{Embedder: e, Rule: Percentile{Buffer: -1}}, "semantic chunker: Rule: Buffer is -1: want at least 0"},
-		{Semantic{Embedder: e, Rule: TargetSize{}}, "semantic chunker: Rule: Size is 0: want at least 1"},
-		{Semantic{Embedder: e, Rule: TargetSize{Size: 9, UnitSize: 10}}, "semantic chunker: Rule: UnitSize is 10: want 0, which means an eighth of Size, or at most Size, which is 9"},
-		{Semantic{Embedder: e, Rule: TargetSize{Size: 9, Buffer: -2}}, "semantic chunker: Rule: Buffer is -2: want at least 0"},
-		{Semantic{Embedder: e, Rule: Cluster{MaxSize: -1}}, "semantic chunker: Rule: MaxSize is -1: want at least 1"},
-		{Semantic{Embedder: e, Rule: Cluster{MaxSize: 5, UnitSize: -1}}, "semantic chunker: Rule: UnitSize is -1: want 0, which means an eighth of MaxSize, or at most MaxSize, which is 5"},
+		{Semantic{Embedder: e, Rule: Threshold(1.5)}, "semantic chunker: threshold rule: Threshold is 1.5: want a similarity from -1 to 1"},
+		{Semantic{Embedder: e, Rule: Threshold(math.NaN())}, "semantic chunker: threshold rule: Threshold is NaN: want a similarity from -1 to 1"},
+		{Semantic{Embedder: e, Rule: Percentile{Percentile: 101}}, "semantic chunker: percentile rule: Percentile is 101: want 0, which means 95, or a percentile up to 100"},
+		{Semantic{Embedder: e, Rule: Percentile{Percentile: math.NaN()}}, "semantic chunker: percentile rule: Percentile is NaN: want 0, which means 95, or a percentile up to 100"},
+		{Semantic{Embedder: e, Rule: Percentile{Buffer: -1}}, "semantic chunker: percentile rule: Buffer is -1: want at least 0"},
+		{Semantic{Embedder: e, Rule: TargetSize{}}, "semantic chunker: target-size rule: Size is 0: want at least 1"},
+		{Semantic{Embedder: e, Rule: TargetSize{Size: 9, UnitSize: 10}}, "semantic chunker: target-size rule: UnitSize is 10: want 0, which means an eighth of Size, or at most Size, which is 9"},
+		{Semantic{Embedder: e, Rule: TargetSize{Size: 9, Buffer: -2}}, "semantic chunker: target-size rule: Buffer is -2: want at least 0"},
+		{Semantic{Embedder: e, Rule: Cluster{MaxSize: -1}}, "semantic chunker: cluster rule: MaxSize is -1: want at least 1"},
+		{Semantic{Embedder: e, Rule: Cluster{MaxSize: 5, UnitSize: -1}}, "semantic chunker: cluster rule: UnitSize is -1: want 0, which means an eighth of MaxSize, or at most MaxSize, which is 5"},
 		{Semantic{Embedder: e, Rule: Cluster{MaxSize: 1}}, ""},
-		{Semantic{Embedder: e, Units: FixedSize{}}, "semantic chunker: Units: fixed-size chunker: Size is 0: want at least 1"},
+		{Semantic{Embedder: e, Units: FixedSize{}}, "semantic chunker: fixed-size chunker: Size is 0: want at least 1"},
 	} {
 		checkValidation(t, test.chunker, test.want)
 	}
@@ -429,12 +429,12 @@ func TestSemanticString(t *testing.T) {
 	for want, c := range map[string]Semantic{
 		"semantic":                         {},
 		"semantic/embedder=letters,dim=16": {Embedder: letters{}},
-		"semantic/threshold=0.5/units=sentences,max=1/embedder=chunkers.table":               {Embedder: table{}, Rule: Threshold(0.5), Units: sentenceUnits{}},
-		"semantic/percentile=95/embedder=*chunkers.table":                                    {Embedder: &table{}, Rule: Percentile{}},
-		"semantic/percentile=99.5/buffer=1/length=words/embedder=letters,dim=16":             {Embedder: letters{}, Rule: Percentile{99.5, 1}, Length: words},
-		"semantic/target-size=400/embedder=letters,dim=16":                                   {Embedder: letters{}, Rule: TargetSize{Size: 400}},
-		"semantic/target-size=400/unit-size=50/buffer=3/length=\"\"/embedder=letters,dim=16": {Embedder: letters{}, Rule: TargetSize{400, 50, 3}, Length: Length{Of: words.Of}},
-		"semantic/cluster=400/unit-size=50/embedder=letters,dim=16":                          {Embedder: letters{}, Rule: Cluster{400, 50}},
+		"semantic/threshold=0.5/units=sentences,max=1/embedder=chunkers.table":             {Embedder: table{}, Rule: Threshold(0.5), Units: sentenceUnits{}},
+		"semantic/percentile=95/embedder=*chunkers.table":                                  {Embedder: &table{}, Rule: Percentile{}},
+		"semantic/percentile=99.5/buffer=1/length=words/embedder=letters,dim=16":           {Embedder: letters{}, Rule: Percentile{99.5, 1}, Length: words},
+		"semantic/targetsize=400/embedder=letters,dim=16":                                  {Embedder: letters{}, Rule: TargetSize{Size: 400}},
+		"semantic/targetsize=400/unitsize=50/buffer=3/length=\"\"/embedder=letters,dim=16": {Embedder: letters{}, Rule: TargetSize{400, 50, 3}, Length: Length{Of: words.Of}},
+		"semantic/cluster=400/unitsize=50/embedder=letters,dim=16":                         {Embedder: letters{}, Rule: Cluster{400, 50}},
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -536,7 +536,7 @@ func TestSemanticStopsWhenCancelled(t *testing.T) {
 }
 
 var semanticRules = []SemanticRule{
-	nil, Threshold(0.5), Percentile{Percentile: 80, Buffer: 1}, TargetSize{Size: 120, Buffer: 3}, Cluster{MaxSize: 400}, Cluster{MaxSize: 30, UnitSize: 4},
+	nil, Threshold(0.5), Percentile{Percentile: 80, Buffer: 1}, TargetSize{Size: 120, Buffer: 3}, Cluster{MaxSize: 400}, Cluster{MaxSize: 60, UnitSize: 20},
 }
 
 func TestSemanticConforms(t *testing.T) {

@@ -130,8 +130,9 @@ func (m *meanSimilarity) add(e embedded) {
 		return
 	}
 	m.nonzero++
+	factor := 1 / e.norm
 	for i, x := range e.vector {
-		m.sum[i] += float64(x) / e.norm
+		m.sum[i] += float64(float64(x) * factor)
 	}
 }
 

@@ -27,7 +27,7 @@ A printer that jams is not yours to open.`)
 		fmt.Printf("%q\n", chunk)
 	}
 	// Output:
-	// llm/model=small/unit-size=60/client=llm.Func
+	// llm/model=small/unitsize=60/client=llm.Func
 	// "Annual leave is 28 days.\nLeave that you do not take by March is lost."
 	// "\nPrinters are on every floor.\nA printer that jams is not yours to open."
 }

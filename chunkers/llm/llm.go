@@ -156,7 +156,7 @@ func (c LLM) String() string {
 	for _, number := range []struct {
 		name  string
 		value int
-	}{{"max-tokens", c.MaxTokens}, {"unit-size", c.UnitSize}, {"window-size", c.WindowSize}, {"fallback-size", c.FallbackSize}, {"attempts", c.Attempts}} {
+	}{{"maxtokens", c.MaxTokens}, {"unitsize", c.UnitSize}, {"windowsize", c.WindowSize}, {"fallbacksize", c.FallbackSize}, {"attempts", c.Attempts}} {
 		if number.value != 0 {
 			field(number.name, number.value)
 		}

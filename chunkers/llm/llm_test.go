@@ -370,7 +370,7 @@ func TestLLMString(t *testing.T) {
 	for want, c := range map[string]LLM{
 		"llm":                      {},
 		"llm/client=*llm.scripted": {Client: answering("")},
-		"llm/model=org,small/temperature=0/seed=3/max-tokens=9/unit-size=5/window-size=50/fallback-size=20/attempts=2/length=cl100k/client=acme,big_model": {
+		"llm/model=org,small/temperature=0/seed=3/maxtokens=9/unitsize=5/windowsize=50/fallbacksize=20/attempts=2/length=cl100k/client=acme,big_model": {
 			Client: named{}, Model: "org/small", Temperature: &zero, Seed: &seed, MaxTokens: 9, UnitSize: 5, WindowSize: 50, FallbackSize: 20, Attempts: 2,
 			Length: chunkers.Length{Name: "cl100k"}},
 	} {
