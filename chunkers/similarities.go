@@ -61,11 +61,13 @@ func compare(ctx context.Context, e Embedder, n, reach int, text func(i int) str
 		}
 		for j, v := range vectors {
 			i := first + j
-			if err := exact.ValidateVector(v, dim); err != nil {
-				return nil, fmt.Errorf("embedding unit %d of %d, %s: its vector %w", i, n, abbreviate(texts[j]), err)
+			current := embedded{v, math.Sqrt(dot(v, v))}
+			// The norm of finite components is finite: their squares are far from
+			// overflowing a float64.
+			if norm := current.norm; len(v) == 0 || dim != 0 && len(v) != dim || math.IsNaN(norm) || math.IsInf(norm, 0) {
+				return nil, fmt.Errorf("embedding unit %d of %d, %s: its vector %w", i, n, abbreviate(texts[j]), exact.ValidateVector(v, dim))
 			}
 			dim = len(v)
-			current := embedded{v, math.Sqrt(dot(v, v))}
 			mean.add(current)
 			for d := 1; d <= min(i, reach); d++ {
 				s.before[i*reach+d-1] = cosine(current, recent[(i-d)%len(recent)])
