@@ -51,9 +51,10 @@ import (
 // unit alone is not embedded. An error of the embedder is returned with the
 // units that it concerns; vectors that are too few or too many, differ in
 // dimension, are empty or have a component that is NaN or infinite are errors.
-// Besides embedding, time and memory are linear in the text for a given rule
-// (for Cluster times the number of units that may form a chunk); of the vectors,
-// only those still to be compared are kept.
+// Besides embedding, time and memory are linear in the text (for Cluster, also
+// in the number of units that may form a chunk; Percentile and TargetSize sort
+// one number for each unit). Of the vectors, only those still to be compared are
+// kept. A Semantic is safe for concurrent use if Embedder and Units are.
 type Semantic struct {
 	Embedder Embedder     // of the units; must not be nil
 	Rule     SemanticRule // where to cut; nil: Percentile{}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/ragtest/lexical"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -132,6 +134,41 @@ func TestWithContextConforms(t *testing.T) {
 		}
 		if got, want := chunkers.IsAdapted(c), strings.Contains(want, "aligned"); got != want {
 			t.Errorf("%v: IsAdapted is %v, want %v", c, got, want)
+		}
+	}
+}
+
+// A piece is found by words around it, and counts for its own place alone.
+func TestWithContextRetrieves(t *testing.T) {
+	const text = "The printer on floor two: press green. The scanner on floor six: press amber."
+	corpus, err := spans.NewCorpus(documentOf(t, "office.md", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := chunkers.Piece{Start: strings.Index(text, "press amber"), End: len(text)}
+	var pieces []chunkers.Piece
+	for _, cut := range [][2]int{{0, 26}, {26, 39}, {39, answer.Start}, {answer.Start, answer.End}} {
+		pieces = append(pieces, chunkers.Piece{Text: text[cut[0]:cut[1]], Start: cut[0], End: cut[1]})
+	}
+	for _, test := range []struct {
+		before int
+		recall float64
+	}{{0, 0}, {26, 1}} {
+		result, err := ragtest.TokenLevel{
+			Corpus:   corpus,
+			Queries:  []ragtest.TokenQuery{{Query: ragtest.Query{Text: "what to press on the scanner"}, Relevant: []spans.Span{{Doc: "office.md", Start: answer.Start, End: answer.End}}}},
+			Chunker:  chunkers.WithContext(pieceChunker{pieces: pieces}, test.before, 0),
+			Embedder: lexical.Embedder{},
+			K:        1,
+		}.Evaluate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if recall, _ := result.Score("span_recall"); recall != test.recall {
+			t.Errorf("before %d: got span_recall %v, want %v", test.before, recall, test.recall)
+		}
+		if precision, _ := result.Score("span_precision"); precision != test.recall {
+			t.Errorf("before %d: got span_precision %v, want %v", test.before, precision, test.recall)
 		}
 	}
 }

@@ -47,8 +47,9 @@ import (
 // space between two units belongs to the first. A text of white space alone has
 // no chunk, and one unit alone is a chunk without a request.
 //
-// Nothing but numbers is taken from an answer, so whatever a document says to
-// the model, it can change no more than where the document is cut.
+// Nothing but numbers is taken from a valid answer, so whatever a document says
+// to the model, it can change no more than where the document is cut. The reason
+// for a fallback may quote the beginning of the answer.
 //
 // An error of the client is returned, not repeated: that is for the client to
 // do. Every window advances by at least one unit, so a text of n units needs at
@@ -208,8 +209,13 @@ func (c LLM) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]chu
 		r := units.Covering(text, all, first, end)
 		pieces = append(pieces, chunkers.Piece{Text: text[r.Start:r.End], Start: r.Start, End: r.End})
 	}
+	lengths := make([]int, len(all))
+	for i := range all {
+		r := units.Covering(text, all, i, i+1)
+		lengths[i] = c.Length.Len(text[r.Start:r.End])
+	}
 	for first := 0; first < len(all); {
-		end := c.windowEnd(text, all, first)
+		end := c.windowEnd(lengths, first)
 		if end-first == 1 {
 			add(first, end)
 			break
@@ -258,16 +264,15 @@ func (c LLM) cut(ctx context.Context, doc *spans.Document, size int) ([]units.Un
 }
 
 // windowEnd returns the unit after the last that fits in a window from the first
-// one on.
-func (c LLM) windowEnd(text string, all []units.Unit, first int) int {
+// one on, for units of the given lengths.
+func (c LLM) windowEnd(lengths []int, first int) int {
 	size := 0
-	for end := first; end < len(all); end++ {
-		r := units.Covering(text, all, end, end+1)
-		if size += c.Length.Len(text[r.Start:r.End]); size > c.WindowSize && end-first >= 2 {
+	for end := first; end < len(lengths); end++ {
+		if size += lengths[end]; size > c.WindowSize && end-first >= 2 {
 			return end
 		}
 	}
-	return len(all)
+	return len(lengths)
 }
 
 // fallBack cuts a part of the text without the model.

@@ -398,7 +398,6 @@ func TestLLMConforms(t *testing.T) {
 	words := chunkers.Length{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }}
 	for _, c := range []LLM{
 		{Client: everyThird},
-		{Client: everyThird, UnitSize: 40, WindowSize: 300},
 		{Client: everyThird, UnitSize: 12, WindowSize: 120, Length: words},
 		{Client: llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, nil })},
 	} {
