@@ -22,10 +22,10 @@ import (
 // then the one whose last but one is. So a text whose units are all equally
 // similar has chunks as long as they may be.
 //
-// Note: the report's code never begins a chunk while the best sum of all that
-// came before is 0 or less, and so joins the beginning of a text without regard
-// to similarity and even to the maximum. It prefers shorter chunks at a tie. It
-// multiplies vectors as they are, which for those of unit length is the cosine.
+// Note: where no choice for the beginning of a text has a sum above 0, the
+// report's code makes one chunk of that beginning, even beyond the maximum. It
+// prefers shorter chunks at a tie. It multiplies vectors as they are, which for
+// those of unit length is the cosine.
 type Cluster struct {
 	MaxSize int // most that a chunk may measure, by Semantic.Length; at least 1
 
