@@ -3,8 +3,6 @@ package chunkers
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/rageval/rageval/internal/align"
 	"github.com/rageval/rageval/spans"
@@ -58,8 +56,12 @@ func WithPositions(c Chunker) PositionAwareChunker {
 }
 
 // IsAdapted reports whether c was made by [WithPositions] from a chunker that
-// only returns texts, so that its places were found, not told.
+// only returns texts, so that its places were found, not told. A chunker that
+// [WithContext] decorates is adapted if the one within is.
 func IsAdapted(c PositionAwareChunker) bool {
+	if decorated, ok := c.(inContext); ok {
+		return IsAdapted(decorated.chunker)
+	}
 	_, ok := c.(aligned)
 	return ok
 }
@@ -112,11 +114,4 @@ func (a aligned) notNil() error {
 	return nil
 }
 
-func (a aligned) String() string {
-	name := fmt.Sprintf("%T", a.chunker)
-	if s, ok := a.chunker.(fmt.Stringer); ok && s.String() != "" {
-		name = s.String()
-	}
-	// White space would end the name of a benchmark.
-	return strings.Join(strings.Fields(name), "_") + "/positions=aligned"
-}
+func (a aligned) String() string { return nameOf(a.chunker) + "/positions=aligned" }

@@ -33,7 +33,7 @@ func modules(t *testing.T, packages ...string) []string {
 }
 
 func TestCoreNeedsTheStandardLibraryOnly(t *testing.T) {
-	for _, pkg := range []string{"./spans", "./chunkers", "./ragtest"} {
+	for _, pkg := range []string{"./spans", "./chunkers", "./ragtest", "./ragtest/llm", "./chunkers/llm"} {
 		if got := modules(t, pkg); len(got) > 0 {
 			t.Errorf("%s needs the modules %q, want none", pkg, got)
 		}
