@@ -1,0 +1,19 @@
+// Package sentence cuts documents at the ends of sentences and paragraphs, and
+// adapts the overlap of chunks to how dense a text is. It is the only package of
+// rageval that imports a library for sentence segmentation,
+// github.com/clipperhouse/uax29; that library follows Unicode's default rules,
+// and [Bounds] says what is added to them.
+//
+// Measured, in texts of which every sentence must be right: of 181 hard cases on
+// which the rules were tried while they were made, 179 (Unicode's rules alone:
+// 89, the Punkt algorithm of github.com/neurosnap/sentences PUNKT_HARD); of 53 written afterwards
+// and used for no change, 44 (Unicode FRESH_U, Punkt PUNKT_FRESH). What stays wrong:
+//
+//   - an abbreviation not in the lists, before a capital (spp. Nov.);
+//   - an abbreviation that ends a sentence, before a word that is not a common
+//     first one (We left at 6 a.m. Breakfast was ready.);
+//   - a full stop inside a quotation that the sentence goes on after;
+//   - a question in quotation marks before a name ("Really?" Tom asked.);
+//   - a sentence that begins with a small letter, in a text with capitals;
+//   - Thai, Lao, Khmer and Myanmar text, which marks no ends of sentences.
+package sentence
