@@ -55,8 +55,7 @@ import (
 // next one.
 //
 // Lists of abbreviations are kept for English, German, French and Spanish.
-// Measured on 150 hard cases; see the documentation of the package for figures
-// and the known errors.
+// The documentation of the package says how often they err, and where.
 //
 // It takes time linear in the text, and memory for its longest paragraph. Text
 // that is not valid UTF-8 is cut too, at places of no meaning.
@@ -160,6 +159,11 @@ func (s *segmenter) rewrite(i int) (stop, next int) {
 				return stop, i
 			}
 			run = 0
+			i++
+			continue
+		}
+		if c == ' ' && pos != atEnd && run < maxRun { // the commonest of the others
+			run++
 			i++
 			continue
 		}

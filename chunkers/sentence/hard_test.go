@@ -57,19 +57,31 @@ func unicodeOnly(text string) (got []string) {
 	return got
 }
 
+// TestHardCases counts the cases of which every sentence is right. The figures are
+// those of the documentation of the package.
 func TestHardCases(t *testing.T) {
-	cases := hardCases(t, "testdata/fresh.txt")
-	ours, theirs := 0, 0
-	for _, c := range cases {
-		got := texts(c.text)
-		if slices.Equal(got, c.want) {
-			ours++
-		} else {
-			t.Logf("%s: got %q, want %q", c.language, got, c.want)
+	for _, test := range []struct {
+		file                       string
+		cases, right, unicodeAlone int
+	}{
+		{"testdata/hard.txt", 181, 179, 89},
+		{"testdata/fresh.txt", 53, 44, 22},
+	} {
+		cases := hardCases(t, test.file)
+		right, unicodeAlone := 0, 0
+		for _, c := range cases {
+			if got := texts(c.text); slices.Equal(got, c.want) {
+				right++
+			} else {
+				t.Logf("%s: %s: got %q, want %q", test.file, c.language, got, c.want)
+			}
+			if slices.Equal(unicodeOnly(c.text), c.want) {
+				unicodeAlone++
+			}
 		}
-		if slices.Equal(unicodeOnly(c.text), c.want) {
-			theirs++
+		if len(cases) != test.cases || right != test.right || unicodeAlone != test.unicodeAlone {
+			t.Errorf("%s: of %d cases, %d are right, %d with Unicode's rules alone, want of %d cases %d and %d",
+				test.file, len(cases), right, unicodeAlone, test.cases, test.right, test.unicodeAlone)
 		}
 	}
-	t.Logf("of %d cases right: %d; Unicode's rules alone: %d", len(cases), ours, theirs)
 }
