@@ -18,47 +18,49 @@ import (
 //  1. where a paragraph does: at a line of white space alone, or at U+2029;
 //  2. at a line break before or after a Markdown heading, a table row, a code
 //     fence or a line without a letter or digit; before a list item; where a
-//     block quote begins; and where the first word of the next line would have
-//     fitted on this one, within the longest line of the paragraph, so that the
-//     break cannot be a wrapped line's; but not after a comma, nor before a small
-//     letter in a paragraph that has a capital;
-//  3. after a run of more than 64 characters without a letter or digit, such as
-//     a row of dots;
-//  4. where Unicode's default rules (UAX #29, sentence boundaries) say so in the
-//     text between, other line breaks being read as spaces, unless one of the
-//     rules below joins what they cut.
-//
-// Before those rules are asked, some of the text is read as something else of
-// the same length: an ellipsis (…) as three full stops; as a closing bracket, where it
-// directly follows the end of a sentence, a note mark such as [12] or ², emphasis marks
-// of Markdown, and the space before a closing guillemet (French); and as a
-// capital, where it follows the end of a sentence and white space, a digit from 0 to 9 and,
-// in a paragraph without any capital, a small letter from a to z.
+//     block quote begins; and at any other line break that cannot be that of a
+//     wrapped line, since the first word of the next line would have fitted
+//     within the longest line of the paragraph, but not after a comma, nor
+//     before a small letter in a paragraph that has a capital;
+//  3. after more than 64 characters without a letter or digit, such as a row of
+//     dots;
+//  4. where Unicode's default rules (UAX #29, sentence boundaries) end one in
+//     the text between, unless what they cut is joined as follows.
 //
 // Two sentences are joined if
 //
 //   - nothing but closing quotes and brackets is between the mark (. ! ?) and
-//     what follows, as in .NET or a?b, unless an East Asian character follows;
+//     what follows, as in .NET or a?b, unless that is an East Asian character;
 //   - a small letter follows the mark, in a paragraph that has a capital;
 //   - a Hiragana particle follows a closing bracket, as in 「行く。」と言った。;
 //   - the full stop belongs to an abbreviation. Those that are always followed
-//     by something (Dr., e.g., z. B., vs.) join whatever follows; those that stand
-//     before a number (Fig. 3, No. 7, S. 12) join a number, a Roman numeral, a
-//     single letter; those that may end a sentence (etc., U.S., Inc., usw.),
-//     initials (J. Smith, J.-C.) and single letters join unless a
-//     word follows that commonly starts a sentence (The, However, Die, Les, …);
-//   - a number or letter with a full stop begins the sentence (2. First, a. Then);
-//   - a German ordinal comes before a month, after an article or preposition, or
-//     in a date (am 3. Oktober, der 2. Weltkrieg, 3. 10. 2026).
+//     by something (Dr., e.g., z. B., vs.) join whatever follows. Those that
+//     stand before a number (Fig. 3, No. 7, S. 12) join a number, a Roman
+//     numeral or a single letter. Those that may end a sentence (etc., U.S.,
+//     Inc., usw.), initials (J.-C., J. Smith) and other single letters join
+//     unless a word follows that commonly starts a sentence (The, However, Die,
+//     Les);
+//   - a number or letter with a full stop begins the sentence (2. First, a. So);
+//   - the number is a German ordinal: before a month, after an article or
+//     preposition, or in a date (am 3. Oktober, der 2. Weltkrieg, 3. 10. 2026).
 //
-// An opening bracket that directly follows the end of a sentence belongs to the
-// next one.
+// The lists of abbreviations and first words are those of English, German,
+// French and Spanish. Decimal numbers (3.5) and addresses (example.com) are
+// left whole by Unicode's rules. An ellipsis ends a sentence if a capital
+// follows it.
 //
-// Lists of abbreviations are kept for English, German, French and Spanish.
-// The documentation of the package says how often they err, and where.
+// Unicode's rules are given the text of a block with some characters read as
+// others: line breaks as spaces; an ellipsis (…) as three full stops; what
+// directly follows the end of a sentence as a closing bracket, if it is a note
+// mark such as [12] or ², Markdown's mark of emphasis, or a space before a
+// closing guillemet (French); and what follows the end and white space as a
+// capital, if it is a digit from 0 to 9 or, in a paragraph without any capital, a
+// small letter from a to z. An opening bracket that directly follows the end of a
+// sentence belongs to the next one.
 //
 // It takes time linear in the text, and memory for its longest paragraph. Text
-// that is not valid UTF-8 is cut too, at places of no meaning.
+// that is not valid UTF-8 is cut too, at places of no meaning. The documentation
+// of the package says how often these rules err, and where.
 func Bounds(text string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		s := segmenter{text: text, yield: yield}

@@ -27,6 +27,7 @@ func TestBounds(t *testing.T) {
 		{"wrapped without spaces", "吾輩は猫である\n名前はまだ無い", []string{"吾輩は猫である\n名前はまだ無い"}},
 		{"markdown", "# One\nTwo\n- three\n- four\n  and more\n> five\n> six\n| a | b |\n|---|---|\n| c | d |\n```go\nx\n```",
 			[]string{"# One", "Two", "- three", "- four\n  and more", "> five\n> six", "| a | b |", "|---|---|", "| c | d |", "```go", "x", "```"}},
+		{"table without edges", "year | sales\n2015 | $ 45", []string{"year | sales", "2015 | $ 45"}},
 		{"numbered list", "1. One\n2. Two\n3) Three", []string{"1. One", "2. Two", "3) Three"}},
 		{"a year is no list", "He was born in the month of June\n1950. Then he moved.", []string{"He was born in the month of June\n1950.", "Then he moved."}},
 		{"a number is no list", "The answer to all of it is certainly\n42. Then he moved to Rome.", []string{"The answer to all of it is certainly\n42.", "Then he moved to Rome."}},

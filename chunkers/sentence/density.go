@@ -36,7 +36,7 @@ import (
 // each clipped to [0, 1], and 0 for a text without words. T is the measure of
 // Johnson, "Studies in language behavior: a program of research" (Psychological
 // Monographs 56, 1944), R the share of hapax legomena in the vocabulary (Baayen, Word
-// Frequency Distributions, 2001, §2.4). Both sink with the length of a text, so
+// Frequency Distributions, 2001). Both sink with the length of a text, so
 // they compare chunks of one size only. The scales hold about the middle nine
 // tenths of windows of 400 characters of Chroma's corpora; weights and scales are
 // our choice. [Density] returns D. It is computed in integers, to the millionth
@@ -133,10 +133,10 @@ func (c SemanticDensity) cut(ctx context.Context, text string, n int) (chunks []
 
 // overlap returns the overlap for a density in millionths.
 func (c SemanticDensity) overlap(density int) int {
-	return c.MinOverlap + ((c.MaxOverlap-c.MinOverlap)*density+million/2)/million
+	return c.MinOverlap + int((int64(c.MaxOverlap-c.MinOverlap)*int64(density)+million/2)/million)
 }
 
-const million = 1_000_000
+const million = 1_000_000 // products with it are made in 64 bits on every machine
 
 // Density returns the lexical density of text, from 0 to 1, as
 // [SemanticDensity] defines it: a multiple of one millionth.
@@ -165,7 +165,7 @@ func (c counts) density() int {
 
 // scaled returns a/b, scaled from [low, high] in millionths to [0, million] and
 // clipped.
-func scaled(a, b, low, high int) int {
-	ratio := a * million / b
-	return min(max(ratio-low, 0), high-low) * million / (high - low)
+func scaled(a, b int, low, high int64) int {
+	ratio := int64(a) * million / int64(b)
+	return int(min(max(ratio-low, 0), high-low) * million / (high - low))
 }

@@ -162,7 +162,7 @@ func standsAlone(line string) bool {
 	if n := len(line) - len(strings.TrimLeft(line, "#")); n >= 1 && n <= 6 && strings.HasPrefix(line[n:], " ") {
 		return true
 	}
-	return strings.HasPrefix(line, "|") || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") ||
+	return strings.HasPrefix(line, "|") || strings.Contains(line, " | ") || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") ||
 		!strings.ContainsFunc(line, isAlnum)
 }
 

@@ -23,7 +23,7 @@ var settings = []chunker{
 	Paragraph{MaxSize: 400},
 	Paragraph{MaxSize: 800, MinSize: 200},
 	Paragraph{MaxSize: 500, MinSize: 500},
-	SemanticDensity{Size: 1},
+	SemanticDensity{Size: 3},
 	SemanticDensity{Size: 400},
 	SemanticDensity{Size: 400, MinOverlap: 100, MaxOverlap: 100},
 	SemanticDensity{Size: 400, MinOverlap: 20, MaxOverlap: 200},
@@ -169,10 +169,15 @@ func TestPropertiesOnRealText(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for _, c := range settings {
-		if c == (Sentence{MaxSize: 1}) || c == (Paragraph{MaxSize: 1}) || c == (SemanticDensity{Size: 100, MaxOverlap: 99}) {
-			continue // slow to compare, and checked elsewhere
-		}
+	for _, c := range []chunker{
+		Sentence{},
+		Sentence{MaxSize: 40, Overlap: 2},
+		Sentence{MaxSize: 100_000, Overlap: 1000},
+		Paragraph{},
+		Paragraph{MaxSize: 400, MinSize: 100},
+		SemanticDensity{Size: 50, MaxOverlap: 49},
+		SemanticDensity{Size: 2000, MinOverlap: 100, MaxOverlap: 500},
+	} {
 		if err := chunkers.Check(t.Context(), c, document(t, "doc", "One. Two.\n\nThree e.g. Four.")); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
