@@ -29,7 +29,7 @@ var kinds = func() map[string]kind {
 		{continuing, `mr mrs ms messrs dr drs prof profs rev hon gov sen rep reps gen lt maj capt cmdr sgt cpl pvt brig
 			Ste Mt Fr Br Col Pres Adm Supt lt.col lt.gen maj.gen brig.gen
 			e.g i.e viz vs v cf c.f ca approx esp incl asst assoc`},
-		{numbering, `fig figs eq eqs eqn sec sect secs ch chap chaps vol vols no nos p pp par paras Art Arts art pt op cl app tab
+		{numbering, `fig figs eq eqs eqn sec sect secs ch chap chaps vol vols no nos p pp par paras art arts pt op cl app tab
 			thm prop def defn tel ext bk
 			Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Ex Lev Matt Rom Cor`},
 		{ending, `etc al et.al u.s u.s.a u.k u.n e.u d.c inc ltd co corp bros llc plc intl natl dept Jr Sr esq ph.d

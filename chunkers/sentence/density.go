@@ -11,53 +11,58 @@ import (
 
 // SemanticDensity makes chunks of Size characters, as [chunkers.FixedSize] does,
 // that share more text with the next one the denser they are: where much is
-// said in few words, a fact is easily cut in two and is repeated; where words
-// repeat themselves, less is.
+// said in few words, a fact is easily cut in two, and more is repeated.
 //
 //  1. A chunk ends Size characters after its start, or at the start of the last
-//     word that begins in the quarter before that, if there is one. With a
-//     large MaxOverlap the quarter shrinks to Size-MaxOverlap-1 characters.
-//  2. The next chunk begins
-//     MinOverlap + (MaxOverlap-MinOverlap) × D characters before that end, D being
-//     the density of the chunk, rounded to the nearest character, halves up; or at
-//     the start of the nearest word for which the overlap is within MinOverlap and
-//     MaxOverlap, the earlier of two.
-//  3. The last chunk ends where the text does. No white space is left out:
-//     every character is in a chunk.
+//     word that begins in the quarter before that, if there is one. The quarter
+//     is no longer than Size-MaxOverlap-1 characters.
+//  2. The next chunk begins MinOverlap + (MaxOverlap-MinOverlap) × D characters
+//     before that end, rounded to the nearest character, halves up, where D is
+//     the density of the chunk; or at the start of the nearest word, the
+//     earlier of two, for which the overlap is still within MinOverlap and
+//     MaxOverlap.
+//  3. The last chunk ends where the text does. White space is text like other
+//     text: every character is in a chunk. Starts and ends increase from chunk
+//     to chunk.
 //
 // The density of a text of N words, V of them different in their small letters,
 // H of those occurring once, and E of the N part of names, is
 //
 //	D = 0.4 T + 0.3 R + 0.3 S
-//	T = V/N, scaled from [0.55, 0.9] to [0, 1]     type–token ratio
-//	R = H/V, scaled from [0.6, 0.9] to [0, 1]     vocabulary richness
-//	S = E/N, scaled from [0, 0.5] to [0, 1]     named entities
+//	T = V/N, scaled from [0.55, 0.9] to [0, 1]   type–token ratio
+//	R = H/V, scaled from [0.6, 0.9] to [0, 1]    vocabulary richness
+//	S = E/N, scaled from [0, 0.5] to [0, 1]      named entities
 //
-// each clipped to [0, 1], and 0 for a text without words. T is the measure of
-// Johnson, "Studies in language behavior: a program of research" (Psychological
-// Monographs 56, 1944), R the share of hapax legomena in the vocabulary (Baayen, Word
-// Frequency Distributions, 2001). Both sink with the length of a text, so
-// they compare chunks of one size only. The scales hold about the middle nine
-// tenths of windows of 400 characters of Chroma's corpora; weights and scales are
-// our choice. [Density] returns D. It is computed in integers, to the millionth
-// below, so that chunks are the same on every machine.
+// with T, R and S clipped to [0, 1], and 0 for a text without words. [Density]
+// returns it. It is computed in integers, each step rounded down to the
+// millionth, so that chunks are the same on every machine.
 //
-// A word is a run of letters, digits, combining marks and, between letters,
+// T is the measure of Johnson, "Studies in language behavior: a program of
+// research" (Psychological Monographs 56, 1944). R is the share of hapax
+// legomena in the vocabulary (Baayen, Word Frequency Distributions, 2001). Both
+// sink as a text grows, so they compare chunks of one size only. The scales hold
+// about the middle nine tenths of chunks of 400 characters of the corpora of
+// Chroma's chunking evaluation, where the mean density is 0.5; weights and scales
+// are our choice.
+//
+// A word is a run of letters, digits, combining marks and, before a letter,
 // apostrophes; in Han, Kana, Thai, Lao, Khmer and Myanmar text each letter is
-// one. Runs of more than 64 characters are several words. Only words that lie
-// wholly in a chunk count for it. A word counts as part of a name if it holds a digit, if it
-// is an acronym (two or more letters, all capital), or if it begins with a
-// capital, is longer than one letter and is not the first word of a sentence, those of
-// [Bounds]. This knows nothing of meaning: nouns of German text all count, names at
-// the start of a sentence do not, nor do those in scripts without capitals.
+// one. Runs of more than 64 characters are several words. Words are told apart
+// by 64-bit hashes, and count for the chunks that they lie wholly in.
 //
-// It takes time linear in the text and the length of the chunks together, memory
-// for the words of one chunk and the text's vocabulary, and besides the result
-// two ints for each chunk. Pieces share the text's memory. It is safe for
-// concurrent use.
+// A word is part of a name if it holds a digit; if it is an acronym, two or more
+// letters, all capital; or if it begins with a capital, has more than one letter
+// and is not the first word of a sentence (of [Bounds]). This knows nothing of
+// meaning: all nouns of German text count, while names that start a sentence
+// do not, nor those in scripts without capitals.
 //
-// Note: the entity models for Go that were tried cost half a second a document
-// and were poor; the rule above is exact in what it says it finds.
+// It takes time linear in the text, but for the search for the nearest word,
+// which takes up to MaxOverlap-MinOverlap characters a chunk; memory for the
+// words of one chunk and the text's vocabulary, and besides the result two ints
+// for each chunk. Pieces share the text's memory. It is safe for concurrent use.
+//
+// Note: the Go libraries for named entities that were tried took half a second a
+// document and found names poorly; the rule above is exact in what it promises.
 type SemanticDensity struct {
 	Size       int // most characters of a chunk; at least 1
 	MinOverlap int // characters that chunks of density 0 share with the next; at most MaxOverlap

@@ -82,8 +82,8 @@ func paragraphs(text string) iter.Seq2[int, int] {
 type line struct{ start, end int }
 
 // paragraph yields the sentences of the paragraph text[start:end]. It cuts it
-// first into blocks of lines, between which a sentence certainly ends: see rule 2 of
-// [Bounds]. It returns false if the consumer wants no more.
+// first into blocks of lines, between which a sentence certainly ends: see rule
+// 2 of [Bounds]. It returns false if the consumer wants no more.
 func (s *segmenter) paragraph(start, end int) bool {
 	text := s.text[:end]
 	s.caseless = !hasUpper(text[start:])

@@ -19,8 +19,8 @@ import (
 //  2. A paragraph longer than MaxSize, together with short ones before it that
 //     wait for it, is cut into chunks of whole sentences up to MaxSize, and a
 //     sentence longer than that by [chunkers.RecursiveCharacter], as [Sentence]
-//     does without overlap. If the last of these chunks is shorter than MinSize, it
-//     takes in the next paragraph by rule 1.
+//     does without overlap. If the last of these chunks is shorter than MinSize,
+//     it takes in the next paragraph by rule 1.
 //
 // So chunks shorter than MinSize remain where the next paragraph does not fit,
 // inside long paragraphs, and at the end of the text. The zero value makes each

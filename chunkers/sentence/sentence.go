@@ -14,9 +14,9 @@ import (
 //  1. A chunk takes sentences while all of it, from the start of the first
 //     sentence to the end of the last, is at most MaxSize characters long.
 //  2. The next chunk begins with the last Overlap sentences of the one before,
-//     or with as many of those as leave room within MaxSize for the sentence that did
-//     not fit. So each chunk has at least one sentence that the one before has not,
-//     and no chunk is longer than MaxSize.
+//     or with as many of those as leave room within MaxSize for the sentence
+//     that did not fit. So each chunk has a sentence that the one before has
+//     not, and none is longer than MaxSize.
 //  3. A sentence longer than MaxSize is cut by [chunkers.RecursiveCharacter] at
 //     line ends, spaces and last between characters. Its pieces are chunks by
 //     themselves, which share no text with others.
