@@ -20,7 +20,9 @@ func (s *segmenter) beforeOpeners(start, at int) int {
 }
 
 // joins reports whether buf[start:at], at whose end Unicode's rules end a
-// sentence, and what follows up to byte end are one sentence.
+// sentence, and what follows up to byte end are one sentence. Marks are looked
+// up in the buffer, words in the text: the buffer has some of their characters
+// changed.
 func (s *segmenter) joins(start, at, end int) bool {
 	left := bytes.TrimRightFunc(s.buf[start:at], isSpace)
 	gap := start+len(left) < at
@@ -40,7 +42,7 @@ func (s *segmenter) joins(start, at, end int) bool {
 		return true
 	}
 	body = body[:len(body)-n]
-	if mark != '.' || bytes.HasSuffix(body, []byte(".")) { // an ellipsis
+	if mark != '.' || bytes.HasSuffix(body, []byte(".")) { // the latter is an ellipsis
 		return false
 	}
 	return s.abbreviates(s.text[s.base+start:][:len(body)], right)
@@ -82,8 +84,9 @@ func (s *segmenter) abbreviates(left, right string) bool {
 	if kind == 0 && strings.HasSuffix(before, ".") {
 		kind = kindOfPair(previous, word)
 	}
+	beginsPair := strings.HasPrefix(right[len(next):], ".") && kindOfPair(word, next) != 0
 	switch {
-	case kind == continuing || next != "" && strings.HasPrefix(right[len(next):], ".") && kindOfPair(word, next) != 0:
+	case kind == continuing || beginsPair:
 		return true
 	case kind == numbering && (letters > 1 || isReference(next)):
 		return isReference(next)
