@@ -5,6 +5,8 @@ go 1.26.0
 replace github.com/rageval/rageval => ../..
 
 require (
+	github.com/clipperhouse/uax29/v2 v2.7.0
+	github.com/neurosnap/sentences v1.1.2
 	github.com/rageval/rageval v0.0.0-00010101000000-000000000000
 	github.com/tmc/langchaingo v0.1.14
 )
