@@ -1,0 +1,147 @@
+package tokens
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/tiktoken-go/tokenizer"
+)
+
+// Encoding is one of OpenAI's byte-pair encodings. Its tokens are those that
+// OpenAI's tokenizer gives for ordinary text: a text such as <|endoftext|> has
+// no special meaning. They cover the text without gaps.
+//
+// It is loaded when it is first used, once for the process; see the package
+// documentation for the time and memory that takes.
+type Encoding int
+
+const (
+	CL100K Encoding = iota // cl100k_base: text-embedding-3, gpt-4
+	O200K                  // o200k_base: gpt-4o and later
+)
+
+var encodings = [...]struct {
+	name string
+	load func() *vocabulary
+}{
+	CL100K: {"cl100k", sync.OnceValue(func() *vocabulary {
+		return loadVocabulary(tokenizer.Cl100kBase, 100_256, cl100kSplit)
+	})},
+	O200K: {"o200k", sync.OnceValue(func() *vocabulary {
+		return loadVocabulary(tokenizer.O200kBase, 199_998, o200kSplit)
+	})},
+}
+
+// ParseEncoding returns the encoding whose String is s.
+func ParseEncoding(s string) (Encoding, error) {
+	var names []string
+	for e, encoding := range encodings {
+		if encoding.name == s {
+			return Encoding(e), nil
+		}
+		names = append(names, encoding.name)
+	}
+	return 0, fmt.Errorf("encoding %q: want one of %q", s, names)
+}
+
+// String returns cl100k or o200k.
+func (e Encoding) String() string {
+	if e.Validate() != nil {
+		return fmt.Sprintf("Encoding(%d)", int(e))
+	}
+	return encodings[e].name
+}
+
+// Validate returns an error unless e is one of the constants.
+func (e Encoding) Validate() error {
+	if e < 0 || int(e) >= len(encodings) {
+		return fmt.Errorf("encoding is %d: want CL100K or O200K", int(e))
+	}
+	return nil
+}
+
+// Tokens yields where each token of text begins and ends, in bytes. It panics
+// if e is not one of the constants. It takes time linear in the text, but for
+// words of n bytes that are not tokens, which take O(n log n).
+func (e Encoding) Tokens(text string) iter.Seq2[int, int] {
+	v := e.vocabulary()
+	return func(yield func(start, end int) bool) {
+		var m merger
+		for start := 0; start < len(text); {
+			end := start + v.split(text[start:])
+			if _, ok := v.ranks[text[start:end]]; ok {
+				if !yield(start, end) {
+					return
+				}
+			} else {
+				at := start
+				for length := range m.merge(v.ranks, text[start:end]) {
+					if !yield(at, at+length) {
+						return
+					}
+					at += length
+				}
+			}
+			start = end
+		}
+	}
+}
+
+func (e Encoding) count(text string) (n int) {
+	v := e.vocabulary()
+	var m merger
+	for text != "" {
+		word := text[:v.split(text)]
+		if _, ok := v.ranks[word]; ok {
+			n++
+		} else {
+			for range m.merge(v.ranks, word) {
+				n++
+			}
+		}
+		text = text[len(word):]
+	}
+	return n
+}
+
+func (e Encoding) vocabulary() *vocabulary {
+	if err := e.Validate(); err != nil {
+		panic("tokens: " + err.Error())
+	}
+	return encodings[e].load()
+}
+
+// vocabulary is a loaded encoding.
+type vocabulary struct {
+	ranks map[string]uint32  // of tokens: the lower, the earlier it is merged
+	split func(s string) int // the length of the first word of s, which is not empty
+}
+
+// loadVocabulary reads the n tokens of an encoding from the library that embeds
+// them.
+func loadVocabulary(name tokenizer.Encoding, n int, split func(string) int) *vocabulary {
+	codec, err := tokenizer.Get(name)
+	if err != nil {
+		panic(fmt.Sprintf("tokens: loading %s: %v", name, err)) // the library has no such encoding
+	}
+	var text []byte
+	ends := make([]int, n)
+	for id := range ends {
+		token, err := codec.Decode([]uint{uint(id)})
+		if err != nil {
+			panic(fmt.Sprintf("tokens: loading token %d of %s: %v", id, name, err))
+		}
+		text = append(text, token...)
+		ends[id] = len(text)
+	}
+	all := string(slices.Clip(text))
+	ranks := make(map[string]uint32, n)
+	start := 0
+	for id, end := range ends {
+		ranks[all[start:end]] = uint32(id)
+		start = end
+	}
+	return &vocabulary{ranks, split}
+}
