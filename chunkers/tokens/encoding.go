@@ -3,7 +3,7 @@ package tokens
 import (
 	"fmt"
 	"iter"
-	"slices"
+	"math"
 	"sync"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -68,39 +68,27 @@ func (e Encoding) Validate() error {
 func (e Encoding) Tokens(text string) iter.Seq2[int, int] {
 	v := e.vocabulary()
 	return func(yield func(start, end int) bool) {
-		var m merger
-		for start := 0; start < len(text); {
-			end := start + v.split(text[start:])
-			if _, ok := v.ranks[text[start:end]]; ok {
+		m := merger{vocabulary: v}
+		for wordStart := 0; wordStart < len(text); {
+			start, wordEnd := wordStart, wordStart+v.split(text[wordStart:])
+			for _, end := range m.tokens(text[wordStart:wordEnd]) {
+				end += wordStart
 				if !yield(start, end) {
 					return
 				}
-			} else {
-				at := start
-				for length := range m.merge(v.ranks, text[start:end]) {
-					if !yield(at, at+length) {
-						return
-					}
-					at += length
-				}
+				start = end
 			}
-			start = end
+			wordStart = wordEnd
 		}
 	}
 }
 
 func (e Encoding) count(text string) (n int) {
 	v := e.vocabulary()
-	var m merger
+	m := merger{vocabulary: v}
 	for text != "" {
 		word := text[:v.split(text)]
-		if _, ok := v.ranks[word]; ok {
-			n++
-		} else {
-			for range m.merge(v.ranks, word) {
-				n++
-			}
-		}
+		n += len(m.tokens(word))
 		text = text[len(word):]
 	}
 	return n
@@ -116,8 +104,12 @@ func (e Encoding) vocabulary() *vocabulary {
 // vocabulary is a loaded encoding.
 type vocabulary struct {
 	ranks map[string]uint32  // of tokens: the lower, the earlier it is merged
+	pairs [1 << 16]uint32    // ranks of tokens of two bytes, or noRank
 	split func(s string) int // the length of the first word of s, which is not empty
 }
+
+// noRank is the rank of what is not a token.
+const noRank = math.MaxUint32
 
 // loadVocabulary reads the n tokens of an encoding from the library that embeds
 // them.
@@ -136,12 +128,18 @@ func loadVocabulary(name tokenizer.Encoding, n int, split func(string) int) *voc
 		text = append(text, token...)
 		ends[id] = len(text)
 	}
-	all := string(slices.Clip(text))
-	ranks := make(map[string]uint32, n)
-	start := 0
+	v := &vocabulary{ranks: make(map[string]uint32, n), split: split}
+	for i := range v.pairs {
+		v.pairs[i] = noRank
+	}
+	all, start := string(text), 0
 	for id, end := range ends {
-		ranks[all[start:end]] = uint32(id)
+		token := all[start:end]
+		v.ranks[token] = uint32(id)
+		if len(token) == 2 {
+			v.pairs[int(token[0])<<8|int(token[1])] = uint32(id)
+		}
 		start = end
 	}
-	return &vocabulary{ranks, split}
+	return v
 }

@@ -1,17 +1,13 @@
 package tokens
 
-import (
-	"iter"
-	"math"
-)
-
 // merger does byte-pair encoding: it starts from single bytes and joins the
 // two neighbours whose union has the lowest rank, the leftmost of equals, until
-// no union is a token. The zero value is ready; it keeps its memory for the next
-// word.
+// no union is a token. It keeps its memory for the next word.
 type merger struct {
+	*vocabulary
 	nodes      []mergeNode
 	candidates mergeHeap
+	ends       []int
 }
 
 // mergeNode is the part of a word that begins at its index.
@@ -20,30 +16,29 @@ type mergeNode struct {
 	rank       uint32 // of this part joined with the next one, noRank if that is no token
 }
 
-const noRank = math.MaxUint32
+// tokens returns where the tokens of word end. They are overwritten by the next
+// call.
+func (m *merger) tokens(word string) (ends []int) {
+	if _, ok := m.ranks[word]; ok {
+		m.ends = append(m.ends[:0], len(word))
+		return m.ends
+	}
+	return m.merge(word)
+}
 
-// merge yields the lengths of the tokens of word, in order. It takes O(n log n)
-// time for n bytes.
-func (m *merger) merge(ranks map[string]uint32, word string) iter.Seq[int] {
+// merge returns where the tokens of word end. They are overwritten by the next
+// call. It takes O(n log n) time for n bytes.
+func (m *merger) merge(word string) (ends []int) {
 	n := int32(len(word))
 	m.nodes = m.nodes[:0]
 	m.candidates = m.candidates[:0]
 	for i := range n {
-		m.nodes = append(m.nodes, mergeNode{i - 1, i + 1, noRank})
-	}
-	rankAt := func(i int32) uint32 {
-		next := m.nodes[i].next
-		if next == n {
-			return noRank
+		rank := uint32(noRank)
+		if i+1 < n {
+			rank = m.pairs[int(word[i])<<8|int(word[i+1])]
 		}
-		if rank, ok := ranks[word[i:m.nodes[next].next]]; ok {
-			return rank
-		}
-		return noRank
-	}
-	for i := range n {
-		if rank := rankAt(i); rank != noRank {
-			m.nodes[i].rank = rank
+		m.nodes = append(m.nodes, mergeNode{i - 1, i + 1, rank})
+		if rank != noRank {
 			m.candidates = append(m.candidates, mergeCandidate{rank, i})
 		}
 	}
@@ -61,22 +56,30 @@ func (m *merger) merge(ranks map[string]uint32, word string) iter.Seq[int] {
 		if after < n {
 			m.nodes[after].prev = i
 		}
-		for _, start := range [...]int32{i, m.nodes[i].prev} {
-			if start < 0 {
-				continue
-			}
-			m.nodes[start].rank = rankAt(start)
-			if m.nodes[start].rank != noRank {
-				m.candidates.add(mergeCandidate{m.nodes[start].rank, start})
-			}
+		m.propose(word, i)
+		if before := m.nodes[i].prev; before >= 0 {
+			m.propose(word, before)
 		}
 	}
-	return func(yield func(int) bool) {
-		for i := int32(0); i < n; i = m.nodes[i].next {
-			if !yield(int(m.nodes[i].next - i)) {
-				return
-			}
-		}
+	m.ends = m.ends[:0]
+	for i := int32(0); i < n; {
+		i = m.nodes[i].next
+		m.ends = append(m.ends, int(i))
+	}
+	return m.ends
+}
+
+// propose makes the part of word at i and the next one a candidate if their
+// union is a token.
+func (m *merger) propose(word string, i int32) {
+	node := &m.nodes[i]
+	node.rank = noRank
+	if int(node.next) == len(word) {
+		return
+	}
+	if rank, ok := m.ranks[word[i:m.nodes[node.next].next]]; ok {
+		node.rank = rank
+		m.candidates.add(mergeCandidate{rank, i})
 	}
 }
 
