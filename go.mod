@@ -10,7 +10,13 @@ require (
 	golang.org/x/tools v0.52.0
 )
 
-require github.com/philippgille/chromem-go v0.7.0
+require (
+	github.com/philippgille/chromem-go v0.7.0
+	github.com/tiktoken-go/tokenizer v0.10.0
+	golang.org/x/text v0.43.0
+)
+
+require github.com/dlclark/regexp2/v2 v2.5.1 // indirect
 
 require (
 	github.com/stretchr/testify v1.12.1

@@ -1,23 +1,28 @@
 package chunkers
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/rageval/rageval/internal/realdata"
 )
 
 // langchainGolden is what testdata/langchain/split.mjs records.
 type langchainGolden struct {
-	Texts map[string]string
-	Cases []struct {
+	Languages map[string][]string // lists of separators
+	Texts     map[string]string
+	Cases     []struct {
 		Text string // key of Texts
 		langchainSettings
 		Chunks []string
@@ -34,6 +39,7 @@ type langchainSettings struct {
 	Size, Overlap int
 	Separators    []string
 	Length        string
+	Keep          string
 }
 
 func readLangchainGolden(t *testing.T) (golden langchainGolden) {
@@ -71,7 +77,11 @@ func (s langchainSettings) chunkers(t *testing.T) (trimming, untrimmed Recursive
 	if !ok {
 		t.Fatalf("length %q in testdata/langchain.json: want one of characters, bytes, letters", s.Length)
 	}
-	c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, Separators: s.Separators, Length: length}
+	keep, err := ParseKeepSeparator(s.Keep)
+	if err != nil {
+		t.Fatalf("testdata/langchain.json: %v", err)
+	}
+	c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, Separators: s.Separators, KeepSeparator: keep, Length: length}
 	trimming = c
 	trimming.Trim = true
 	return trimming, c
@@ -84,12 +94,77 @@ func TestRecursiveCharacterGivesLangChainsChunks(t *testing.T) {
 		for _, chunker := range []RecursiveCharacter{trimming, untrimmed} {
 			t.Run(c.Text+"/"+chunker.String(), func(t *testing.T) {
 				got := trimmedTexts(mustCut(t, chunker, golden.Texts[c.Text]), !chunker.Trim)
-				if diff := cmp.Diff(c.Chunks, got); diff != "" {
+				if chunker.KeepSeparator == KeepNone {
+					got = asLangChainJoins(chunker, got, c.Chunks)
+				}
+				if diff := gocmp.Diff(c.Chunks, got); diff != "" {
 					t.Errorf("chunks of %q (-LangChain, +ours):\n%s", golden.Texts[c.Text], diff)
 				}
 			})
 		}
 	}
+}
+
+// asLangChainJoins returns the chunks with a separator that the text repeats
+// once where LangChain, which joins parts by one, has it once: a chunk of
+// LangChain's takes the place of ours if the two differ in nothing else.
+func asLangChainJoins(c RecursiveCharacter, got, langchain []string) []string {
+	got = slices.Clone(got)
+	for i := range min(len(got), len(langchain)) {
+		for _, sep := range c.Separators {
+			once := got[i]
+			for sep != "" && strings.Contains(once, sep+sep) {
+				once = strings.ReplaceAll(once, sep+sep, sep)
+			}
+			if once == langchain[i] {
+				got[i] = once
+			}
+		}
+	}
+	return got
+}
+
+func TestSeparatorsAreLangChains(t *testing.T) {
+	names := map[string]string{"js": "javascript"} // where ours differ
+	golden := readLangchainGolden(t)
+	if len(golden.Languages) == 0 {
+		t.Fatal("testdata/langchain.json holds no lists of separators")
+	}
+	for language, want := range golden.Languages {
+		name := cmp.Or(names[language], language)
+		got, err := SeparatorsNamed(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var distinct []string // LangChain's list for Rust has "\nconst " twice
+		for _, sep := range want {
+			if !slices.Contains(distinct, sep) {
+				distinct = append(distinct, sep)
+			}
+		}
+		if diff := gocmp.Diff(distinct, got); diff != "" {
+			t.Errorf("separators for %s (-LangChain, +ours):\n%s", name, diff)
+		}
+	}
+}
+
+// runsAsOne returns text with each run of one separator as one, as split.mjs
+// does for the hashes of chunks without separators.
+func runsAsOne(text string) string {
+	for _, run := range separatorRuns {
+		text = run.runs.ReplaceAllString(text, run.separator)
+	}
+	return text
+}
+
+var separatorRuns = []struct {
+	runs      *regexp.Regexp
+	separator string
+}{
+	{regexp.MustCompile(`(\. )+`), ". "},
+	{regexp.MustCompile(` +`), " "},
+	{regexp.MustCompile(`\n+`), "\n"},
 }
 
 func TestRecursiveCharacterGivesLangChainsChunksOfRealText(t *testing.T) {
@@ -109,6 +184,9 @@ func TestRecursiveCharacterGivesLangChainsChunksOfRealText(t *testing.T) {
 				count += len(chunks)
 				write(len(chunks))
 				for _, chunk := range chunks {
+					if c.KeepSeparator == KeepNone {
+						chunk = runsAsOne(chunk)
+					}
 					write(len(chunk))
 					hash.Write([]byte(chunk))
 				}

@@ -16,13 +16,16 @@ type recursion struct {
 	ascii         bool // text is ASCII
 	size, overlap int
 	length        func(string) int // nil: characters
-	joinLen       int              // what two parts measure more when joined
+	keep          KeepSeparator
 	trim          bool
 	chunks        []byteRange
 
+	// What two parts measure more when joined, where the text is being cut.
+	joinLen int
+
 	// The chunk under construction: where it begins, -1 if it has no part yet,
-	// and its length.
-	start, total int
+	// where its last part ends, and its length.
+	start, end, total int
 
 	// tail[head:] are the last parts of the chunk under construction, as many
 	// as the next chunk may begin with. tailTotal is their length, joined.
@@ -37,46 +40,65 @@ type recursion struct {
 	lastTextEnd   int // the answer for lastEnd
 }
 
-// part is a part of the text that begins at start and ends where the next one
-// begins.
+// part is where a part of the text begins, and its length.
 type part struct{ start, len int }
 
 const unmeasured = -1
 
 // cut cuts text[start:end], whose length is known unless it is unmeasured.
 func (r *recursion) cut(start, end, known int, separators []string) {
-	sep, next := "", end // without a separator, one part
+	sep, at := "", end // without a separator, one part
 	var rest []string
 	for i, s := range separators {
 		if s == "" {
 			r.cutChars(start, end)
 			return
 		}
-		if at := strings.Index(r.text[start:end], s); at >= 0 {
-			sep, next, rest = s, start+at, separators[i+1:]
+		if first := strings.Index(r.text[start:end], s); first >= 0 {
+			sep, at, rest = s, start+first, separators[i+1:]
 			break
 		}
 	}
-	for p := start; p < end && !r.done(); p = next {
-		if next == p {
-			next = r.find(sep, p+1, end)
+	joinLen := r.measureJoin(sep)
+	for p := start; p < end && !r.done(); {
+		if r.keep == KeepStart && at == p {
+			at = r.find(sep, p+1, end)
+		} else if at < p {
+			at = r.find(sep, p, end)
 		}
-		n := known
-		if n == unmeasured || next-p < end-start {
-			n = r.measure(p, next)
+		partEnd, next := at, at
+		if at < end && r.keep != KeepStart {
+			next += len(sep)
+			if r.keep == KeepEnd {
+				partEnd = next
+			}
 		}
-		switch {
-		case n < r.size:
-			r.add(p, n)
-		case len(rest) > 0:
-			r.flush(p)
-			r.cut(p, next, n, rest)
-		default:
-			r.flush(p)
-			r.emit(p, next)
+		if p < partEnd {
+			n := known
+			if n == unmeasured || partEnd-p < end-start {
+				n = r.measure(p, partEnd)
+			}
+			r.joinLen = joinLen
+			r.place(p, partEnd, n, rest)
 		}
+		p = next
 	}
-	r.flush(end)
+	r.flush()
+}
+
+// place adds the part text[start:end] of length n to the chunk under
+// construction, or cuts it at the separators if it is too long.
+func (r *recursion) place(start, end, n int, separators []string) {
+	if n < r.size {
+		r.add(start, end, n)
+		return
+	}
+	r.flush()
+	if len(separators) > 0 {
+		r.cut(start, end, n, separators)
+	} else {
+		r.emit(start, end)
+	}
 }
 
 // cutChars cuts text[start:end] between all characters.
@@ -91,16 +113,12 @@ func (r *recursion) cutChars(start, end int) {
 		}
 		return
 	}
+	r.joinLen = r.measureJoin("")
 	for p, next := 0, 0; p < len(text) && !r.done(); p = next {
 		next = skipChars(text, p, 1)
-		if n := r.length(text[p:next]); n < r.size {
-			r.add(start+p, n)
-		} else {
-			r.flush(start + p)
-			r.emit(start+p, start+next)
-		}
+		r.place(start+p, start+next, r.length(text[p:next]), nil)
 	}
-	r.flush(end)
+	r.flush()
 }
 
 // find returns where the first sep in text[from:end] begins, end without one.
@@ -125,11 +143,23 @@ func (r *recursion) measure(start, end int) int {
 	return charCount(r.text[start:end])
 }
 
-// add adds the part of length n that begins at start to the chunk under
-// construction, or to the next one if it does not fit.
-func (r *recursion) add(start, n int) {
+// measureJoin returns the length of what stands between two parts that were cut
+// at sep.
+func (r *recursion) measureJoin(sep string) int {
+	if r.keep != KeepNone {
+		sep = ""
+	}
+	if r.length == nil {
+		return charCount(sep)
+	}
+	return r.length(sep)
+}
+
+// add adds the part text[start:end] of length n to the chunk under construction,
+// or to the next one if it does not fit.
+func (r *recursion) add(start, end, n int) {
 	if r.start >= 0 && r.total+r.joinLen+n > r.size {
-		r.emit(r.start, start)
+		r.emit(r.start, r.end)
 		for r.tailTotal > 0 && r.tailTotal+r.joinLen+n > r.size {
 			r.popTail()
 		}
@@ -143,6 +173,7 @@ func (r *recursion) add(start, n int) {
 	} else {
 		r.total += r.joinLen
 	}
+	r.end = end
 	r.total += n
 	r.pushTail(part{start, n})
 }
@@ -173,10 +204,10 @@ func (r *recursion) popTail() {
 	}
 }
 
-// flush ends the chunk under construction, if there is one, at end.
-func (r *recursion) flush(end int) {
+// flush ends the chunk under construction, if there is one.
+func (r *recursion) flush() {
 	if r.start >= 0 {
-		r.emit(r.start, end)
+		r.emit(r.start, r.end)
 	}
 	r.start, r.total = -1, 0
 	r.tail, r.head, r.tailTotal = r.tail[:0], 0, 0

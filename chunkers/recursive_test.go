@@ -42,6 +42,14 @@ func TestRecursiveCharacter(t *testing.T) {
 		{"huge size", RecursiveCharacter{Size: 1<<63 - 1, Overlap: 1<<63 - 2}, "語 a\n\nb", []string{"語 a\n\nb"}},
 		{"length in words", RecursiveCharacter{Size: 3, Overlap: 1, Length: word}, "a b c d e", []string{"a b c", " c d e"}},
 		{"length of joins", RecursiveCharacter{Size: 13, Length: bracketed}, "aa bb cc", []string{"aa bb", " cc"}},
+		{"separators at the end", RecursiveCharacter{Size: 10, KeepSeparator: KeepEnd}, "one two\n\nthree four\n\nfive", []string{"one two\n\n", "three ", "four\n", "five"}},
+		{"at the end, without overlap", RecursiveCharacter{Size: 4, KeepSeparator: KeepEnd}, "aa\n\n\nbb", []string{"aa\n\n", "\nbb"}},
+		{"overlap of parts with their ends", RecursiveCharacter{Size: 8, Overlap: 5, KeepSeparator: KeepEnd}, "aa bb cc dd", []string{"aa bb ", "bb cc dd"}},
+		{"no separators", RecursiveCharacter{Size: 10, KeepSeparator: KeepNone}, "one two\n\nthree four\n\nfive", []string{"one two", "three four", "five"}},
+		{"within a chunk there are separators", RecursiveCharacter{Size: 8, Overlap: 5, KeepSeparator: KeepNone}, "aa bb cc dd", []string{"aa bb cc", "bb cc dd"}},
+		{"that count", RecursiveCharacter{Size: 7, Overlap: 4, KeepSeparator: KeepNone, Separators: []string{", "}}, "aa, bb, cc", []string{"aa, bb", "bb, cc"}},
+		{"once", RecursiveCharacter{Size: 7, KeepSeparator: KeepNone, Separators: []string{"-"}}, "-aa---bb-cc-", []string{"aa---bb", "cc"}},
+		{"no part but separators", RecursiveCharacter{Size: 2, KeepSeparator: KeepNone, Separators: []string{"-"}}, "-----", nil},
 		{"cut in characters by a length", RecursiveCharacter{Size: 5, Length: Length{Of: func(s string) int { return 2 * len(s) }}}, "abc é", []string{"ab", "c", "é"}},
 	}
 	for _, test := range tests {
@@ -73,6 +81,9 @@ func TestRecursiveCharacterValidate(t *testing.T) {
 		{RecursiveCharacter{Size: 5, Overlap: -1}, "recursive chunker: Overlap is -1: want at least 0 and less than Size, which is 5"},
 		{RecursiveCharacter{Size: 5, Overlap: 6}, "recursive chunker: Overlap is 6: want at least 0 and less than Size, which is 5"},
 		{RecursiveCharacter{Size: 5, Separators: []string{}}, "recursive chunker: Separators is []string{}: want nil for the default separators, or at least one"},
+		{RecursiveCharacter{Size: 5, KeepSeparator: KeepNone, Separators: JavaSeparators}, ""},
+		{RecursiveCharacter{Size: 5, KeepSeparator: 3}, "recursive chunker: KeepSeparator is 3: want KeepStart, KeepEnd or KeepNone"},
+		{RecursiveCharacter{Size: 5, KeepSeparator: -1}, "recursive chunker: KeepSeparator is -1: want KeepStart, KeepEnd or KeepNone"},
 		{RecursiveCharacter{Size: 5, Separators: []string{"\n", "\x80"}}, `recursive chunker: Separators[1] is "\x80": want valid UTF-8`},
 	}
 	for _, test := range tests {
@@ -91,6 +102,11 @@ func TestRecursiveCharacterString(t *testing.T) {
 		{RecursiveCharacter{Size: 200, Overlap: 50, Trim: true}, `recursive/size=200/overlap=50/trim=true`},
 		{RecursiveCharacter{Size: 200, Length: Length{"cl100k", of}}, `recursive/size=200/length=cl100k`},
 		{RecursiveCharacter{Size: 200, Length: Length{Of: of}}, `recursive/size=200/length=""`},
+		{
+			RecursiveCharacter{Size: 200, Separators: slices.Clone(MarkdownSeparators), KeepSeparator: KeepEnd, Length: Length{"cl100k", of}, Trim: true},
+			`recursive/size=200/separators=markdown/keep=end/length=cl100k/trim=true`,
+		},
+		{RecursiveCharacter{KeepSeparator: KeepNone, Separators: []string{" "}}, `recursive/separators="\x20"/keep=none`},
 		{RecursiveCharacter{Size: 200, Length: Length{"my own/length", of}}, `recursive/size=200/length="my\x20own\x2flength"`},
 		{
 			RecursiveCharacter{Size: 200, Separators: []string{"\n\n", ". ", "/", `"`, ",", "。", "\u00a0", ""}, Trim: true},
@@ -108,19 +124,21 @@ func TestRecursiveCharacterString(t *testing.T) {
 			}
 		})
 		for field := range strings.SplitSeq(got, "/") {
+			if value, ok := strings.CutPrefix(field, "keep="); ok {
+				if keep, err := ParseKeepSeparator(value); err != nil || keep != test.chunker.KeepSeparator {
+					t.Errorf("keep read back from %s: got %v and error %v, want %v", got, keep, err, test.chunker.KeepSeparator)
+				}
+			}
 			list, ok := strings.CutPrefix(field, "separators=")
 			if !ok {
 				continue
 			}
-			var separators []string
-			for list != "" {
-				quoted, err := strconv.QuotedPrefix(list)
-				if err != nil {
+			separators, err := SeparatorsNamed(list)
+			for err != nil && list != "" {
+				quoted, quotedErr := strconv.QuotedPrefix(list)
+				sep, unquoteErr := strconv.Unquote(quoted)
+				if err := errors.Join(quotedErr, unquoteErr); err != nil {
 					t.Fatalf("parsing %q: %v", list, err)
-				}
-				sep, err := strconv.Unquote(quoted)
-				if err != nil {
-					t.Fatalf("parsing %q: %v", quoted, err)
 				}
 				separators = append(separators, sep)
 				list = strings.TrimPrefix(list[len(quoted):], ",")
@@ -227,6 +245,8 @@ func TestRecursiveCharacterHostileTexts(t *testing.T) {
 			{Size: 100_000, Overlap: 99_999, Trim: true},
 			{Size: 100_000, Overlap: 99_999, Length: Length{Name: "bytes", Of: func(s string) int { return len(s) }}},
 			{Size: 2 * n, Overlap: n},
+			{Size: 50, Overlap: 10, KeepSeparator: KeepEnd},
+			{Size: 50, Overlap: 10, KeepSeparator: KeepNone},
 		} {
 			pieces := mustCut(t, c, text)
 			if c.Overlap < 1000 { // the check itself is quadratic in the overlap
@@ -246,7 +266,7 @@ func checkPieces(t *testing.T, name string, c RecursiveCharacter, text string, p
 		if trimmed == "" || c.Trim && trimmed != p.Text {
 			t.Fatalf("%v of %s: piece %d is %.40q: it has white space alone, or at its ends", c, name, i, p.Text)
 		}
-		if c.Length.Of == nil && longerThan(p.Text, c.Size) {
+		if c.Length.Of == nil && c.KeepSeparator != KeepNone && longerThan(p.Text, c.Size) {
 			t.Fatalf("%v of %s: piece %d has %d characters", c, name, i, utf8.RuneCountInString(p.Text))
 		}
 		if i > 0 {
@@ -254,18 +274,26 @@ func checkPieces(t *testing.T, name string, c RecursiveCharacter, text string, p
 			if p.Start < prev.Start || p.End < prev.End || !c.Trim && (p.Start == prev.Start || p.End == prev.End) {
 				t.Fatalf("%v of %s: piece %d is at [%d:%d], the one before it at [%d:%d]", c, name, i, p.Start, p.End, prev.Start, prev.End)
 			}
-			if c.Length.Of == nil && p.Start < prev.End && longerThan(text[p.Start:prev.End], c.Overlap) {
+			if c.Length.Of == nil && c.KeepSeparator != KeepNone && p.Start < prev.End && longerThan(text[p.Start:prev.End], c.Overlap) {
 				t.Fatalf("%v of %s: piece %d at [%d:%d] overlaps the one before it at [%d:%d] by more than the overlap", c, name, i, p.Start, p.End, prev.Start, prev.End)
 			}
 		}
-		if p.Start > covered && strings.TrimFunc(text[covered:p.Start], isWhiteSpace) != "" {
+		if p.Start > covered && !c.drops(text[covered:p.Start]) {
 			t.Fatalf("%v of %s: nothing covers %.40q before piece %d", c, name, text[covered:p.Start], i)
 		}
 		covered = max(covered, p.End)
 	}
-	if strings.TrimFunc(text[covered:], isWhiteSpace) != "" {
+	if !c.drops(text[covered:]) {
 		t.Fatalf("%v of %s: nothing covers %.40q at the end", c, name, text[covered:])
 	}
+}
+
+// drops reports whether c, which has the default separators, may leave s out.
+func (c RecursiveCharacter) drops(s string) bool {
+	if c.KeepSeparator == KeepNone {
+		s = strings.ReplaceAll(s, ". ", "")
+	}
+	return strings.TrimFunc(s, isWhiteSpace) == ""
 }
 
 // longerThan reports whether s has more than n characters.
@@ -275,9 +303,11 @@ func TestRecursiveCharacterPropertiesOnRealText(t *testing.T) {
 	docs, _ := chromaCorpora(t)
 	for _, s := range []sizes{{1, 0}, {50, 0}, {200, 100}, {400, 0}, {400, 200}, {400, 399}, {3000, 10}} {
 		for _, trim := range []bool{false, true} {
-			c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, Trim: trim}
-			for i, doc := range docs {
-				checkPieces(t, "corpus "+strconv.Itoa(i), c, doc.Text(), mustCut(t, c, doc.Text()))
+			for _, keep := range []KeepSeparator{KeepStart, KeepEnd, KeepNone} {
+				c := RecursiveCharacter{Size: s.Size, Overlap: s.Overlap, KeepSeparator: keep, Trim: trim}
+				for i, doc := range docs {
+					checkPieces(t, "corpus "+strconv.Itoa(i), c, doc.Text(), mustCut(t, c, doc.Text()))
+				}
 			}
 		}
 	}
@@ -288,9 +318,9 @@ func TestRecursiveCharacterPropertiesOnRealText(t *testing.T) {
 // another.
 func referenceCut(c RecursiveCharacter, text string) (chunks []byteRange) {
 	length := func(r byteRange) int { return c.Length.Len(text[r.start:r.end]) }
-	joinLen := c.Length.Len("")
+	join := ""
 	total := func(parts []byteRange) int {
-		n := joinLen * max(0, len(parts)-1)
+		n := c.Length.Len(join) * max(0, len(parts)-1)
 		for _, p := range parts {
 			n += length(p)
 		}
@@ -311,7 +341,7 @@ func referenceCut(c RecursiveCharacter, text string) (chunks []byteRange) {
 		var current []byteRange
 		for _, p := range parts {
 			if len(current) > 0 && total(append(slices.Clone(current), p)) > c.Size {
-				emit(current[0].start, p.start)
+				emit(current[0].start, current[len(current)-1].end)
 				for total(current) > c.Overlap || total(current) > 0 && total(append(slices.Clone(current), p)) > c.Size {
 					current = current[1:]
 				}
@@ -327,22 +357,16 @@ func referenceCut(c RecursiveCharacter, text string) (chunks []byteRange) {
 		i := slices.IndexFunc(separators, func(sep string) bool { return strings.Contains(text[r.start:r.end], sep) })
 		parts, rest := []byteRange{r}, []string(nil)
 		if i >= 0 {
-			parts = nil
 			sep := separators[i]
 			if sep != "" {
 				rest = separators[i+1:]
 			}
-			start := r.start
-			for at := range text[r.start:r.end] {
-				if at := r.start + at; at > r.start && strings.HasPrefix(text[at:r.end], sep) {
-					parts = append(parts, byteRange{start, at})
-					start = at
-				}
+			if c.KeepSeparator == KeepNone {
+				join = sep
 			}
-			if start < r.end {
-				parts = append(parts, byteRange{start, r.end})
-			}
+			parts = referenceParts(c, text, r, sep)
 		}
+		joinHere := join
 		var short []byteRange
 		for _, p := range parts {
 			if length(p) < c.Size {
@@ -353,6 +377,7 @@ func referenceCut(c RecursiveCharacter, text string) (chunks []byteRange) {
 			short = nil
 			if len(rest) > 0 {
 				cut(p, rest)
+				join = joinHere
 			} else {
 				emit(p.start, p.end)
 			}
@@ -365,6 +390,35 @@ func referenceCut(c RecursiveCharacter, text string) (chunks []byteRange) {
 	}
 	cut(byteRange{0, len(text)}, separators)
 	return chunks
+}
+
+// referenceParts returns the parts of text[r.start:r.end] at every sep.
+func referenceParts(c RecursiveCharacter, text string, r byteRange, sep string) (parts []byteRange) {
+	keep := c.KeepSeparator
+	if sep == "" {
+		keep = KeepStart
+	}
+	start := r.start
+	for at := range text[r.start:r.end] {
+		at := r.start + at
+		if !strings.HasPrefix(text[at:r.end], sep) {
+			continue
+		}
+		switch after := at + len(sep); {
+		case keep == KeepStart:
+			parts = append(parts, byteRange{start, at})
+			start = at
+		case at < start: // overlaps the separator before it
+		case keep == KeepEnd:
+			parts = append(parts, byteRange{start, after})
+			start = after
+		case keep == KeepNone:
+			parts = append(parts, byteRange{start, at})
+			start = after
+		}
+	}
+	parts = append(parts, byteRange{start, r.end})
+	return slices.DeleteFunc(parts, func(p byteRange) bool { return p.start == p.end })
 }
 
 var referenceLengths = []Length{
@@ -402,21 +456,29 @@ func TestRecursiveCharacterEqualsReference(t *testing.T) {
 			Separators: lists[random.IntN(len(lists))],
 			Length:     referenceLengths[random.IntN(len(referenceLengths))],
 			Trim:       random.IntN(2) == 0,
+
+			KeepSeparator: KeepSeparator(random.IntN(len(keepNames))),
 		}, text.String())
 	}
 }
 
 func FuzzRecursiveCharacter(f *testing.F) {
-	f.Add("", 1, 0, "", byte(0), false)
-	f.Add("one two\n\nthree. four\n\n\nfive six seven", 10, 4, "", byte(0), true)
-	f.Add("aaaa bbbb  cc\n \nddddddddddddd eee", 6, 5, "\n| |", byte(1), false)
-	f.Add("a b c d. e f g. h", 3, 2, "", byte(2), false)
-	f.Add("a b c d. e f g. h", 9, 7, "", byte(3), false)
-	f.Add("naïve 語語語 e\u0301 😀\r\n\ufeff \u00a0\u0085", 4, 1, "", byte(0), true)
-	f.Add("xxxxxxx", 3, 1, "xx|x", byte(0), false)
-	f.Add("\x80\xff \xf0", 1, 0, "", byte(0), false)
-	f.Fuzz(func(t *testing.T, text string, size, overlap int, separators string, length byte, trim bool) {
-		c := RecursiveCharacter{Size: size, Overlap: overlap, Length: referenceLengths[int(length)%len(referenceLengths)], Trim: trim}
+	f.Add("", 1, 0, "", byte(0), false, byte(0))
+	f.Add("one two\n\nthree. four\n\n\nfive six seven", 10, 4, "", byte(0), true, byte(0))
+	f.Add("aaaa bbbb  cc\n \nddddddddddddd eee", 6, 5, "\n| |", byte(1), false, byte(1))
+	f.Add("a b c d. e f g. h", 3, 2, "", byte(2), false, byte(2))
+	f.Add("a b c d. e f g. h", 9, 7, "", byte(3), false, byte(3))
+	f.Add("naïve 語語語 e\u0301 😀\r\n\ufeff \u00a0\u0085", 4, 1, "", byte(0), true, byte(0))
+	f.Add("xxxxxxx", 3, 1, "xx|x", byte(0), false, byte(0))
+	f.Add("\x80\xff \xf0", 1, 0, "", byte(0), false, byte(0))
+	f.Fuzz(func(t *testing.T, text string, size, overlap int, separators string, length byte, trim bool, keep byte) {
+		c := RecursiveCharacter{
+			Size:          size,
+			Overlap:       overlap,
+			KeepSeparator: KeepSeparator(int(keep) % len(keepNames)),
+			Length:        referenceLengths[int(length)%len(referenceLengths)],
+			Trim:          trim,
+		}
 		if separators != "" {
 			c.Separators = strings.Split(separators, "|")
 		}

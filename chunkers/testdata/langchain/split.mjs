@@ -12,7 +12,10 @@
 // A record of a corpus holds the number of chunks and a SHA-256 over, for each
 // of its documents in order, the number of chunks and then, for each chunk, the
 // number of bytes of its text in UTF-8 and those bytes. The numbers are 32-bit
-// and little-endian.
+// and little-endian. Without keepSeparator, LangChain puts one separator between
+// the parts of a chunk, however many there are in the text: there a run of one
+// separator counts as one for the hash. Nor does it then count separators where
+// chunks overlap: records without keepSeparator have no overlap.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -38,13 +41,16 @@ const lengths = {
   letters: (text) => text.replace(/[^a-z]/g, "").length, // 0 for many parts
 };
 
-const split = (text, { size, overlap, separators, length }) =>
+const split = (text, { size, overlap, separators, length, keep }) =>
   new RecursiveCharacterTextSplitter({
     chunkSize: size,
     chunkOverlap: overlap,
     separators,
+    keepSeparator: keep === "start",
     lengthFunction: lengths[length],
   }).splitText(text);
+
+const runsAsOne = (text) => text.replace(/(\. )+/g, ". ").replace(/ +/g, " ").replace(/\n+/g, "\n");
 
 const uint32 = (n) => {
   const bytes = Buffer.alloc(4);
@@ -52,28 +58,32 @@ const uint32 = (n) => {
   return bytes;
 };
 
+const hashed = async (documents, settings) => {
+  const hash = createHash("sha256");
+  let count = 0;
+  for (const text of documents) {
+    const chunks = await split(text, settings);
+    count += chunks.length;
+    hash.update(uint32(chunks.length));
+    for (const chunk of chunks) {
+      const bytes = Buffer.from(settings.keep === "start" ? chunk : runsAsOne(chunk));
+      hash.update(uint32(bytes.length)).update(bytes);
+    }
+  }
+  return { ...settings, chunks: count, sha256: hash.digest("hex") };
+};
+
 const corpora = [];
 for (const { corpus, documents } of [...chroma, ...xquad]) {
   const texts = documents(readFileSync(join(data, corpus), "utf8"));
-  for (const length of Object.keys(lengths)) {
-    for (const separators of [langchain, ours]) {
-      for (const size of [200, 400, 800]) {
+  for (const separators of [langchain, ours]) {
+    for (const size of [200, 400, 800]) {
+      for (const length of Object.keys(lengths)) {
         for (const overlap of [0, size / 2]) {
-          const settings = { size, overlap, separators, length };
-          const hash = createHash("sha256");
-          let count = 0;
-          for (const text of texts) {
-            const chunks = await split(text, settings);
-            count += chunks.length;
-            hash.update(uint32(chunks.length));
-            for (const chunk of chunks) {
-              const bytes = Buffer.from(chunk);
-              hash.update(uint32(bytes.length)).update(bytes);
-            }
-          }
-          corpora.push({ corpus, ...settings, chunks: count, sha256: hash.digest("hex") });
+          corpora.push({ corpus, ...(await hashed(texts, { size, overlap, separators, length, keep: "start" })) });
         }
       }
+      corpora.push({ corpus, ...(await hashed(texts, { size, overlap: 0, separators, length: "characters", keep: "none" })) });
     }
   }
 }
@@ -101,15 +111,25 @@ for (const [name, text] of Object.entries(texts)) {
   for (const [size, overlap] of [[10, 0], [10, 4], [25, 0], [25, 24], [60, 30], [1000, 100]]) {
     for (const length of ["characters", "letters"]) {
       const separators = name === "specials" ? special : ours;
-      const settings = { size, overlap, separators, length };
-      cases.push({ text: name, ...settings, chunks: await split(text, settings) });
+      for (const keep of overlap === 0 && length === "characters" ? ["start", "none"] : ["start"]) {
+        const settings = { size, overlap, separators, length, keep };
+        cases.push({ text: name, ...settings, chunks: await split(text, settings) });
+      }
     }
   }
 }
 
+const languages = Object.fromEntries(
+  ["markdown", "go", "python", "js", "java", "rust", "latex"].map((language) => [
+    language,
+    RecursiveCharacterTextSplitter.getSeparatorsForLanguage(language),
+  ]),
+);
+
 const lines = (records) => records.map((record) => "    " + JSON.stringify(record)).join(",\n");
 process.stdout.write(`{
   "splitter": "@langchain/textsplitters 1.0.2",
+  "languages": ${JSON.stringify(languages)},
   "texts": ${JSON.stringify(texts)},
   "cases": [
 ${lines(cases)}

@@ -1,0 +1,2 @@
+// Package tokens cuts and measures texts in tokens.
+package tokens
