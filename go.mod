@@ -10,7 +10,10 @@ require (
 	golang.org/x/tools v0.52.0
 )
 
-require github.com/philippgille/chromem-go v0.7.0
+require (
+	github.com/philippgille/chromem-go v0.7.0
+	github.com/yuin/goldmark v1.8.7
+)
 
 require (
 	github.com/stretchr/testify v1.12.1
