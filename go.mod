@@ -15,6 +15,8 @@ require (
 	github.com/yuin/goldmark v1.8.7
 )
 
+require golang.org/x/net v0.62.0
+
 require (
 	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v3 v3.0.5 // indirect

@@ -16,12 +16,14 @@ import (
 const (
 	// Headings is the key of the titles of the headings that all of a piece is
 	// under, outermost first, joined by " > ": "Setup > Linux". A title is the
-	// heading's text without markup. Pieces under no heading lack the key.
-	Headings = "headings"
+	// heading's text without markup, cut after 200 characters. Pieces under no
+	// heading lack the key.
+	Headings = blocks.HeadingsKey
 
 	// TableHeader is the key of the header row and the delimiter row of the
-	// table within which a piece begins. Other pieces lack the key.
-	TableHeader = "table_header"
+	// table within which a piece begins, if they fit Size. Other pieces lack the
+	// key.
+	TableHeader = blocks.TableHeaderKey
 )
 
 // Markdown cuts Markdown along its structure, as goldmark parses it: CommonMark
@@ -126,43 +128,19 @@ func (c Markdown) ChunkWithPositions(ctx context.Context, doc *spans.Document) (
 			Text:     c.indexed(doc.Text(), chunk),
 			Start:    chunk.Start,
 			End:      chunk.End,
-			Metadata: metadata(chunk),
+			Metadata: chunk.Metadata(doc.Text()[chunk.HeaderStart:chunk.HeaderEnd]),
 		}
 	}
 	return pieces, nil
 }
 
-func metadata(chunk blocks.Chunk) map[string]string {
-	if chunk.Headings == "" && chunk.Header == "" {
-		return nil
-	}
-	m := make(map[string]string, 2)
-	if chunk.Headings != "" {
-		m[Headings] = chunk.Headings
-	}
-	if chunk.Header != "" {
-		m[TableHeader] = chunk.Header
-	}
-	return m
-}
-
 // indexed returns the text of a chunk as it is indexed.
 func (c Markdown) indexed(text string, chunk blocks.Chunk) string {
 	part := text[chunk.Start:chunk.End]
-	if !c.HeadingPrefix || chunk.Above == "" && chunk.Header == "" {
+	if !c.HeadingPrefix {
 		return part
 	}
-	var b strings.Builder
-	if chunk.Above != "" {
-		b.WriteString(chunk.Above)
-		b.WriteString("\n\n")
-	}
-	if chunk.Header != "" {
-		b.WriteString(chunk.Header)
-		b.WriteByte('\n')
-	}
-	b.WriteString(part)
-	return b.String()
+	return chunk.Prefixed(text[chunk.HeaderStart:chunk.HeaderEnd], part)
 }
 
 func (c Markdown) cut(ctx context.Context, text string) ([]blocks.Chunk, error) {

@@ -95,11 +95,52 @@ type Chunk struct {
 	Start, End int
 	Headings   string // titles of the headings that all of it is under, or that it consists of
 	Above      string // titles of the headings that its start is under and that are before it
-	Header     string // the header rows of the table in which it begins, if it begins after them
+
+	// The bytes of the header rows of the table in which it begins, if it begins
+	// after them and they fit Size: otherwise 0.
+	HeaderStart, HeaderEnd int
 }
 
-// separator joins the titles of headings, outermost first.
-const separator = " > "
+// Keys of the metadata of a piece.
+const (
+	HeadingsKey    = "headings"
+	TableHeaderKey = "table_header"
+)
+
+// Metadata returns the metadata of the chunk's piece, nil if there is none.
+func (c Chunk) Metadata(tableHeader string) map[string]string {
+	if c.Headings == "" && tableHeader == "" {
+		return nil
+	}
+	m := make(map[string]string, 2)
+	if c.Headings != "" {
+		m[HeadingsKey] = c.Headings
+	}
+	if tableHeader != "" {
+		m[TableHeaderKey] = tableHeader
+	}
+	return m
+}
+
+// Prefixed returns text after what its chunk is under.
+func (c Chunk) Prefixed(tableHeader, text string) string {
+	var b strings.Builder
+	if c.Above != "" {
+		b.WriteString(c.Above)
+		b.WriteString("\n\n")
+	}
+	if tableHeader != "" {
+		b.WriteString(tableHeader)
+		b.WriteByte('\n')
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+const (
+	separator = " > " // joins the titles of headings, outermost first
+	maxTitle  = 200   // characters; each chunk repeats the titles it is under
+)
 
 // section is what one heading heads. The first stands for the whole text.
 type section struct {

@@ -142,12 +142,16 @@ func (c *cutter) parentOf(level int) int {
 
 func (c *cutter) openSection(heading Block) {
 	parent := c.parentOf(heading.Level)
+	title := heading.Title
+	if utf8.RuneCountInString(title) > maxTitle {
+		title = string([]rune(title)[:maxTitle]) + "…"
+	}
 	path := c.sections[parent].path
 	switch {
 	case path == "":
-		path = heading.Title
-	case heading.Title != "":
-		path += separator + heading.Title
+		path = title
+	case title != "":
+		path += separator + title
 	}
 	c.section = len(c.sections)
 	c.sections = append(c.sections, section{parent, heading.Level, path})
@@ -175,7 +179,7 @@ func (c *cutter) place(i, start, end int) {
 func (c *cutter) split(i, start, end int) {
 	b := c.blocks[i]
 	table := c.table
-	if b.Header > start {
+	if b.Header > start && c.measure(start, b.Header) <= c.Size {
 		c.table = byteRange{start, b.Header}
 	}
 	switch {
@@ -331,7 +335,7 @@ func (c *cutter) emit(parts []part) {
 	}
 	chunk := Chunk{Start: start, End: end, Headings: c.sections[under].path, Above: c.sections[above].path}
 	if first.start >= first.table.end {
-		chunk.Header = c.text[first.table.start:c.trimEnd(first.table.start, first.table.end)]
+		chunk.HeaderStart, chunk.HeaderEnd = first.table.start, c.trimEnd(first.table.start, first.table.end)
 	}
 	c.chunks = append(c.chunks, chunk)
 }

@@ -89,6 +89,10 @@ func (c *cutter) sentenceEnd(start, end int) int {
 			i++
 			continue
 		}
+		if _, after := c.solidAt(i + 1); after != i+1 { // a tag does not count
+			i = min(after, end)
+			continue
+		}
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(c.text[i:end])
 		}
@@ -183,6 +187,9 @@ func (c *cutter) skip(start, end, n int) int {
 // solidAt returns the bounds of the solid that byte i is within: i and i if it
 // may be cut there.
 func (c *cutter) solidAt(i int) (start, end int) {
+	if len(c.solids) == 0 {
+		return i, i
+	}
 	n := sort.Search(len(c.solids), func(n int) bool { return c.solids[n].End > i })
 	if n < len(c.solids) && c.solids[n].Start < i {
 		return c.solids[n].Start, c.solids[n].End
