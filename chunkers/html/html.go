@@ -40,7 +40,8 @@ const (
 //  2. Blocks join the chunk while it fits Size. A block that does not fit
 //     begins the next chunk if it fits there.
 //  3. A block longer than Size is cut into what it consists of: a list into its
-//     items, a table into its rows, these into their cells, all of them and
+//     items, a table into its rows (the header rows
+//     with the first), these into their cells, all of them and
 //     block quotes into their blocks, preformatted text into lines, other text
 //     into sentences. What is longer than Size even so is cut between words, and
 //     words between characters (code points).

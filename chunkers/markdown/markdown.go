@@ -43,7 +43,7 @@ const (
 //     begins the next chunk if it fits there.
 //  3. A block longer than Size is cut into what it consists of: a list into its
 //     items, these and block quotes into their blocks, code, HTML, front matter
-//     and tables into lines, paragraphs and headings into sentences. What is
+//     and tables into lines (the header rows of a table with its first row), paragraphs and headings into sentences. What is
 //     longer than Size even so is cut between words, and words between
 //     characters (code points).
 //  4. A heading stays with what follows it. If both do not fit Size, what

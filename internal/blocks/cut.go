@@ -37,9 +37,10 @@ type cutter struct {
 	heading  bool      // the block being placed is a heading
 	table    byteRange // the header rows of the table being placed
 
-	// The chunk under construction: its parts, their length, and that of the
-	// white space after the last.
+	// The chunk under construction: its parts, how many of them are also in the
+	// chunk before, their length, and that of the white space after the last.
 	parts  []part
+	shared int
 	length int
 	trail  int
 }
@@ -175,38 +176,65 @@ func (c *cutter) place(i, start, end int) {
 	c.heading = heading
 }
 
-// split places block i by its inner blocks, lines or sentences.
+// split places block i by its inner blocks, lines or sentences. The header rows
+// of a table stay with its first row where both fit Size.
 func (c *cutter) split(i, start, end int) {
 	b := c.blocks[i]
 	table := c.table
-	if b.Header > start && c.measure(start, b.Header) <= c.Size {
+	isTable := b.Header > start && c.measure(start, b.Header) <= c.Size
+	if isTable {
 		c.table = byteRange{start, b.Header}
 	}
-	switch {
-	case b.Inner > 0:
-		for j, last := i+1, i+b.Inner; j <= last && !c.done(); {
-			next := c.next(j)
-			stop := end
-			if next <= last {
-				stop = c.blocks[next].Start
+	if b.Inner == 0 {
+		if isTable {
+			header := c.lineEnd(b.Header, end)
+			if c.measure(start, header) > c.Size {
+				header = b.Header
 			}
-			c.place(j, start, stop)
+			c.placeText(start, header, b.Kind)
+			start = header
+		}
+		c.placeText(start, end, b.Kind)
+	}
+	for j, last := i+1, i+b.Inner; j <= last && !c.done(); {
+		next := c.next(j)
+		for isTable && next <= last && c.blocks[next].Start <= b.Header {
+			next = c.next(next)
+		}
+		stop := end
+		if next <= last {
+			stop = c.blocks[next].Start
+		}
+		if isTable && !b.Broken && c.fit(start, stop) {
 			j, start = next, stop
+			continue
 		}
-	default:
-		boundary := c.sentenceEnd
-		if b.Kind == Lines {
-			boundary = c.lineEnd
+		isTable = false
+		if next = c.next(j); next <= last {
+			stop = c.blocks[next].Start
 		}
-		for start < end && !c.done() {
-			stop := boundary(start, end)
-			if !c.fit(start, stop) {
-				c.placeWords(start, stop)
-			}
-			start = stop
-		}
+		c.place(j, start, stop)
+		j, start = next, stop
 	}
 	c.table = table
+}
+
+// placeText places text[start:end], whole, by its lines or by its sentences.
+func (c *cutter) placeText(start, end int, kind Kind) {
+	if c.fit(start, end) {
+		return
+	}
+	boundary := c.sentenceEnd
+	if kind == Lines {
+		boundary = c.lineEnd
+	}
+	for start < end && !c.done() {
+		stop := boundary(start, end)
+		if !c.fit(start, stop) {
+			c.placeWords(start, stop)
+		}
+		start = stop
+	}
 }
 
 // fit adds text[start:end] to the chunk under construction, or to the next one.
@@ -257,12 +285,14 @@ func (c *cutter) add(start, end, length int) {
 // room for, in runs of words.
 func (c *cutter) placeWords(start, end int) {
 	c.breakBefore(c.Size)
+	word := c.skipSpace(start, end)
+	c.add(start, word, 0)
+	start = word
 	if c.length >= c.Size { // headings alone fill a chunk
 		c.flush()
 	}
 	last := c.trimEnd(start, end)
 	for before := start; !c.done(); {
-		start = c.skipSpace(start, last)
 		stop := c.wordsEnd(start, last, c.Size-c.length, before)
 		if stop == last {
 			c.add(start, end, c.measure(start, last))
@@ -270,7 +300,7 @@ func (c *cutter) placeWords(start, end int) {
 		}
 		c.add(start, stop, c.measure(start, stop))
 		c.flush()
-		start, before = c.wordsStart(start, stop, c.Overlap), stop
+		start, before = c.skipSpace(c.wordsStart(start, stop, c.Overlap), last), stop
 	}
 }
 
@@ -286,12 +316,14 @@ func (c *cutter) breakBefore(length int) {
 		return
 	}
 	c.emit(c.parts[:keep])
+	c.shared = 0
 	if keep == len(c.parts) {
 		for shared := 0; keep > 1; keep-- { // the next chunk must begin after this one
 			shared += c.parts[keep-1].length
 			if shared > c.Overlap || shared+length > c.Size {
 				break
 			}
+			c.shared++
 		}
 	}
 	c.parts = c.parts[:copy(c.parts, c.parts[keep:])]
@@ -307,12 +339,13 @@ func (c *cutter) breakBefore(length int) {
 // flush ends the chunk under construction; the next one shares nothing with it.
 func (c *cutter) flush() {
 	c.emit(c.parts)
-	c.parts, c.length, c.trail = c.parts[:0], 0, 0
+	c.parts, c.shared, c.length, c.trail = c.parts[:0], 0, 0, 0
 }
 
-// emit appends the chunk of these parts, unless it is white space.
+// emit appends the chunk of these parts, the first of those under construction,
+// unless it is white space or the end of the chunk before.
 func (c *cutter) emit(parts []part) {
-	if len(parts) == 0 {
+	if len(parts) <= c.shared {
 		return
 	}
 	first, last := parts[0], parts[len(parts)-1]
