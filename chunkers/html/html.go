@@ -59,12 +59,12 @@ const (
 // '。', '！' or '？' and closing marks, or before an empty line.
 //
 // Left out are head, script, style, template, noscript, iframe, noembed,
-// noframes and title elements, each to its end tag, with the end tags and
-// comments that follow before other content: no piece spans one of them. So are
-// a document type, comments and white space before the first tag or text, white
-// space at the ends of pieces but for the indentation of the first line, and
-// pieces that would have neither text nor an image. Everything else in the text
-// is in some piece. White space is Unicode's White_Space and the byte order mark.
+// noframes and title elements, each to its end tag, with markup without text
+// beside it: no piece spans one of them. So are a document type, comments and
+// white space before the first start tag or text, white space at the ends of
+// pieces but for the indentation of the first line, and pieces that would have
+// neither text nor an image, of markup alone. Everything else in the text is in
+// some piece. White space is Unicode's White_Space and the byte order mark.
 //
 // The source is read by a tokenizer after the HTML standard, not by a tree
 // builder: an end tag closes the element it names, if one is open in the same

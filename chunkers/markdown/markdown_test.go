@@ -2,14 +2,14 @@ package markdown_test
 
 import (
 	"context"
-
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -283,8 +283,37 @@ func TestCheck(t *testing.T) {
 func TestPiecesOfHandbook(t *testing.T) {
 	for _, doc := range handbook(t) {
 		for _, c := range settings {
-			checkPieces(t, c, doc)
+			pieces := checkPieces(t, c, doc)
+			if c.Size < 200 {
+				continue
+			}
+			for i, p := range pieces {
+				if i < len(pieces)-1 && onlyHeadings(p.Text) {
+					t.Errorf("%v of %s: piece %d is %q: want a heading with what follows it", c, doc.ID(), i, p.Text)
+				}
+				if unsafe.StringData(p.Text) != unsafe.StringData(doc.Text()[p.Start:]) {
+					t.Errorf("%v of %s: piece %d is a copy of the text", c, doc.ID(), i)
+				}
+			}
 		}
+	}
+}
+
+func onlyHeadings(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
+}
+
+func TestStopsWhenCancelled(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := (markdown.Markdown{Size: 9}).Chunk(ctx, "# A"); !errors.Is(err, cause) {
+		t.Errorf("got error %v, want %v", err, cause)
 	}
 }
 

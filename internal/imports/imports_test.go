@@ -74,7 +74,11 @@ func TestImportsRunOneWay(t *testing.T) {
 
 // Each SDK has one importer.
 func TestOneAdapterImportsEachSDK(t *testing.T) {
-	importers := map[string]string{"github.com/philippgille/chromem-go": "ragtest/chromem"}
+	importers := map[string]string{
+		"github.com/philippgille/chromem-go": "ragtest/chromem",
+		"github.com/yuin/goldmark/parser":    "chunkers/markdown",
+		"golang.org/x/net/html":              "chunkers/html",
+	}
 	for _, line := range list(t, "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}}:{{.}} {{end}}`, "./...") {
 		pkg, imported, _ := strings.Cut(line, ":")
 		if want, ok := importers[imported]; ok && pkg != module+"/"+want {
