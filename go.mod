@@ -13,6 +13,8 @@ require (
 require (
 	github.com/philippgille/chromem-go v0.7.0
 	github.com/tiktoken-go/tokenizer v0.10.0
+	github.com/yuin/goldmark v1.4.13
+	golang.org/x/net v0.61.0
 	golang.org/x/text v0.43.0
 )
 

@@ -1,0 +1,46 @@
+package html_test
+
+import (
+	"strings"
+	"testing"
+
+	xhtml "golang.org/x/net/html"
+
+	"github.com/rageval/rageval/chunkers/html"
+)
+
+// BenchmarkHTML compares cutting with reading the tokens of the same text.
+func BenchmarkHTML(b *testing.B) {
+	text, _ := handbook()
+	text = strings.Repeat(text, 50)
+	doc := document(b, "handbook.html", text)
+	b.Run("tokenizer", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			z := xhtml.NewTokenizer(strings.NewReader(text))
+			for z.Next() != xhtml.ErrorToken {
+				z.TagName()
+			}
+		}
+	})
+	for _, c := range []html.HTML{
+		{Size: 400},
+		{Size: 800, MinSize: 200, Overlap: 100},
+		{Size: 800, MinSize: 200, Overlap: 100, PlainText: true},
+	} {
+		b.Run(c.String(), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			chunks := 0
+			for b.Loop() {
+				pieces, err := c.ChunkWithPositions(b.Context(), doc)
+				if err != nil {
+					b.Fatal(err)
+				}
+				chunks = len(pieces)
+			}
+			b.ReportMetric(float64(chunks), "chunks")
+		})
+	}
+}
