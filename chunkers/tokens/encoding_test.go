@@ -114,7 +114,7 @@ func checkEncoding(t *testing.T, e Encoding, text string, tokens []window) {
 
 // TestHostileTexts takes for ever if any part of the work is quadratic.
 func TestHostileTexts(t *testing.T) {
-	const n = 1 << 20
+	const n = 1 << 18
 	w := miniature(t)
 	for _, text := range []string{
 		strings.Repeat("a", n), strings.Repeat(" ", n), strings.Repeat("\n", n), strings.Repeat(" \n", n/2),

@@ -127,7 +127,6 @@ func cutBoth(tb testing.TB, c FixedToken, text string) (texts []string) {
 func TestFixedTokenKeepsTheContract(t *testing.T) {
 	for _, c := range []FixedToken{
 		{Tokens: 1},
-		{Tokens: 200, Overlap: 100},
 		{Tokens: 3, Overlap: 2, Encoding: O200K},
 		{Tokens: 7, Encoding: miniature(t)},
 		{Tokens: 5, Overlap: 2, Encoding: byteTokens(2)},
@@ -139,7 +138,7 @@ func TestFixedTokenKeepsTheContract(t *testing.T) {
 }
 
 func TestRecursiveCharacterInTokensKeepsTheContract(t *testing.T) {
-	for _, length := range []chunkers.Length{Length(nil), Length(O200K), Length(miniature(t))} {
+	for _, length := range []chunkers.Length{Length(nil), Length(miniature(t))} {
 		c := chunkers.RecursiveCharacter{Size: 50, Overlap: 10, Length: length}
 		if err := chunkers.Check(t.Context(), c); err != nil {
 			t.Errorf("%v: %v", c, err)
