@@ -110,6 +110,8 @@ type parsing struct {
 // parse finds the blocks of text. It returns the cause of ctx being done.
 func parse(ctx context.Context, text string) (*page, error) {
 	p := parsing{page: page{text: text}, start: -1, leaf: -1, pre: -1}
+	most := min(strings.Count(text, "<")+strings.Count(text, "&"), len(text)/len("<b>"))
+	p.solids, p.marks = make([]blocks.Solid, 0, most), make([]mark, 0, most)
 	z := html.NewTokenizer(strings.NewReader(text))
 	for tokens := 0; ; tokens++ {
 		if tokens%1024 == 0 && ctx.Err() != nil {
