@@ -83,17 +83,6 @@ func (e Encoding) Tokens(text string) iter.Seq2[int, int] {
 	}
 }
 
-func (e Encoding) count(text string) (n int) {
-	v := e.vocabulary()
-	m := merger{vocabulary: v}
-	for text != "" {
-		word := text[:v.split(text)]
-		n += len(m.tokens(word))
-		text = text[len(word):]
-	}
-	return n
-}
-
 func (e Encoding) vocabulary() *vocabulary {
 	if err := e.Validate(); err != nil {
 		panic("tokens: " + err.Error())
@@ -106,6 +95,8 @@ type vocabulary struct {
 	ranks map[string]uint32  // of tokens: the lower, the earlier it is merged
 	pairs [1 << 16]uint32    // ranks of tokens of two bytes, or noRank
 	split func(s string) int // the length of the first word of s, which is not empty
+
+	counters sync.Pool // of *counter
 }
 
 // noRank is the rank of what is not a token.

@@ -21,10 +21,16 @@ type Tokenizer interface {
 	fmt.Stringer
 }
 
+// Counter is implemented by tokenizers that count the tokens of a text faster
+// than they say where each is.
+type Counter interface {
+	Count(text string) int
+}
+
 // count returns the number of tokens of text.
 func count(t Tokenizer, text string) (n int) {
-	if c, ok := t.(interface{ count(string) int }); ok {
-		return c.count(text)
+	if c, ok := t.(Counter); ok {
+		return c.Count(text)
 	}
 	for range t.Tokens(text) {
 		n++
