@@ -46,8 +46,8 @@ type Indexed interface {
 // converts to the other, nor a string to either.
 //
 // Note: twelve digits keep golden files readable. Two of 100,000 different
-// texts share them with a probability of about 1 in 56,000; an evaluation that
-// meets such a pair reports both texts as an error.
+// texts share them with a probability of about 1 in 56,000; a chunk-level
+// evaluation that meets such a pair reports both texts as an error.
 type ChunkID struct{ textHash hash48 }
 
 // PositionAwareChunkID names the text of a position-aware chunk, as [ChunkID]

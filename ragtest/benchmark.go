@@ -2,57 +2,60 @@ package ragtest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rageval/rageval/chunkers"
 )
 
 // bencher is what is used of [testing.B].
 type bencher interface {
 	testing.TB
 	Loop() bool
-	ReportMetric(n float64, unit string)
+	StartTimer()
 	Elapsed() time.Duration
+	ReportMetric(n float64, unit string)
 }
 
-// checkLoop fails a benchmark that runs the evaluation within its own loop.
-// There b.N is 0: Loop sets it on its first call, and again when it is done.
-func checkLoop(tb testing.TB) {
-	tb.Helper()
-	if b, ok := tb.(*testing.B); ok && b.N == 0 {
-		b.Fatalf("ragtest: the evaluation is within this benchmark's own b.Loop: it brings its own loop, so call it once, outside")
+// benchmark prepares once, times rounds of retrieving and scoring, and reports
+// the metrics.
+func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C]) (*Result, error) {
+	// Loop sets N to 0 on its first call, and again when it is done.
+	if b, ok := b.(*testing.B); ok && b.N == 0 {
+		return nil, errors.New("the evaluation is within this benchmark's own b.Loop: it brings its own loop, so call it once, outside")
 	}
-}
-
-// benchmark prepares once, and times rounds of retrieving and scoring.
-func (e *engine[C]) benchmark(ctx context.Context, b bencher) (*Result, error) {
-	b.Helper()
 	if err := e.prepare(ctx); err != nil {
-		return nil, e.stopped(ctx, err)
+		return nil, err
 	}
+	b.StartTimer() // Loop dies without
 	rounds := 0
 	for b.Loop() {
 		rounds++
 		if err := e.round(ctx); err != nil {
-			return nil, e.stopped(ctx, err)
+			return nil, err
 		}
 	}
-	perRound := float64(b.Elapsed().Nanoseconds()) / float64(rounds)
+	if rounds == 0 {
+		return nil, errors.New("this benchmark ran a loop or an evaluation before: the evaluation is the benchmark's loop, so it runs once; put each into a sub-benchmark with b.Run, outside any loop")
+	}
+	perQuery := float64(b.Elapsed().Nanoseconds()) / float64(rounds) / float64(len(e.queries))
 	r, err := e.finish()
 	if err != nil {
 		return nil, err
+	}
+	b.ReportMetric(perQuery, "ns/query")
+	if r.Chunks > 0 {
+		b.ReportMetric(float64(r.Chunks), "chunks")
+		printUnit("chunks", "assume=exact")
 	}
 	for _, s := range r.Metrics {
 		b.ReportMetric(s.Value, s.Metric)
 		printUnit(s.Metric, "better=higher assume=exact")
 	}
-	if r.Chunks > 0 {
-		b.ReportMetric(float64(r.Chunks), "chunks")
-		printUnit("chunks", "assume=exact")
-	}
-	b.ReportMetric(perRound/float64(len(r.Queries)), "ns/query")
 	return r, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/spans"
@@ -11,37 +12,42 @@ import (
 
 // chunkLevel is the engine's view of a [ChunkLevel].
 type chunkLevel struct {
-	*engine[chunkers.Chunk]
-	truth      []ChunkQuery
-	chunker    chunkers.Chunker
-	thresholds []ChunkThreshold
-
+	queries  []Query // of truth, with their IDs
+	truth    []ChunkQuery
+	chunker  chunkers.Chunker
 	measured []ChunkMetric
-	texts    map[chunkers.ChunkID]chunkers.Chunk // all chunks; nil without a chunker
-	scorer   *chunkScorer
-	scratch  []chunkers.ChunkID
+	k        int
+
+	chunks  map[chunkers.ChunkID]chunkers.Chunk // all; nil without a chunker
+	scorer  *chunkScorer
+	scratch []chunkers.ChunkID
 }
 
 func (e ChunkLevel) engine(thresholds []ChunkThreshold) (*engine[chunkers.Chunk], error) {
-	queries := make([]Query, len(e.Queries))
-	for i, q := range e.Queries {
-		queries[i] = q.Query
+	began := time.Now()
+	s := &setup[chunkers.Chunk]{name: e.Name, corpus: e.Corpus, chunker: e.Chunker, embedder: e.Embedder, store: e.Store,
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK}
+	for _, q := range e.Queries {
+		s.queries = append(s.queries, q.Query)
 	}
-	l := &chunkLevel{truth: e.Queries, chunker: e.Chunker, thresholds: thresholds, measured: slices.Clone(e.Metrics)}
-	if e.Metrics == nil {
-		l.measured = []ChunkMetric{ChunkRecall, ChunkPrecision, ChunkF1}
+	if err := s.settle(); err != nil {
+		return nil, err
 	}
-	var chunker any
-	if e.Chunker != nil {
-		chunker = e.Chunker
+	metrics := e.Metrics
+	if metrics == nil {
+		metrics = []ChunkMetric{ChunkRecall, ChunkPrecision, ChunkF1}
 	}
-	var err error
-	l.engine, err = newEngine(l, e.Name, e.Corpus, queries, chunker, e.Embedder, e.Store, e.Retriever, e.Reranker, e.K, e.FetchK)
+	metrics, err := measure(metrics, thresholds, s.k)
 	if err != nil {
 		return nil, err
 	}
-	l.scorer = newChunkScorer(l.k)
-	return l.engine, l.engine.validate()
+	for i, q := range e.Queries {
+		if j := slices.Index(q.Relevant, chunkers.ChunkID{}); j >= 0 {
+			return nil, fmt.Errorf("%s: relevant chunk %d has no ID", s.query(i), j)
+		}
+	}
+	l := &chunkLevel{queries: s.queries, truth: e.Queries, chunker: e.Chunker, measured: metrics, k: s.k, scorer: newChunkScorer(s.k)}
+	return newEngine(s, l, began)
 }
 
 func (l *chunkLevel) name() string { return "chunk" }
@@ -58,21 +64,6 @@ func (l *chunkLevel) ranked() bool {
 	return slices.ContainsFunc(l.measured, func(m ChunkMetric) bool { return m.dependsOnRank(l.k) })
 }
 
-func (l *chunkLevel) validate() error {
-	var err error
-	if l.measured, err = measure(l.measured, l.thresholds, l.k); err != nil {
-		return err
-	}
-	for i, q := range l.truth {
-		for j, id := range q.Relevant {
-			if id == (chunkers.ChunkID{}) {
-				return fmt.Errorf("query %s (%q): relevant chunk %d has no ID", l.queries[i].ID, abbreviate(q.Text, 60), j)
-			}
-		}
-	}
-	return nil
-}
-
 func (l *chunkLevel) chunk(ctx context.Context, doc *spans.Document) (documentChunks[chunkers.Chunk], error) {
 	var out documentChunks[chunkers.Chunk]
 	texts, err := l.chunker.Chunk(ctx, doc.Text())
@@ -80,10 +71,13 @@ func (l *chunkLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 		return out, err
 	}
 	out.chunks = make([]chunkers.Chunk, 0, len(texts))
-	for _, text := range texts {
+	for i, text := range texts {
 		if text == "" {
 			out.empty++
 			continue
+		}
+		if at := invalidUTF8(text); at >= 0 {
+			return out, fmt.Errorf("chunk %d: its text is not valid UTF-8 at byte %d", i, at)
 		}
 		out.chunks = append(out.chunks, chunkers.Chunk{ID: chunkers.NewChunkID(text), Doc: doc.ID(), Text: text})
 	}
@@ -92,18 +86,20 @@ func (l *chunkLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 
 // index keeps the first of the chunks with equal texts.
 func (l *chunkLevel) index(chunks []chunkers.Chunk, d *Diagnostics) ([]chunkers.Chunk, error) {
-	l.texts = make(map[chunkers.ChunkID]chunkers.Chunk, len(chunks))
+	l.chunks = make(map[chunkers.ChunkID]chunkers.Chunk, len(chunks))
 	distinct := make([]chunkers.Chunk, 0, len(chunks))
 	for i, c := range chunks {
-		if other, ok := l.texts[c.ID]; ok {
-			d.DuplicateChunks++
-			if other.Text != c.Text {
-				return nil, sameIDError(c.ID, other.Text, c.Text, describeChunk(chunks, i))
-			}
+		first, ok := l.chunks[c.ID]
+		if !ok {
+			l.chunks[c.ID] = c
+			distinct = append(distinct, c)
 			continue
 		}
-		l.texts[c.ID] = c
-		distinct = append(distinct, c)
+		if first.Text != c.Text {
+			return nil, fmt.Errorf("two different texts have the ID %s: %q of %s and %q, %s",
+				c.ID, abbreviate(first.Text, 200), first.Doc, abbreviate(c.Text, 200), describeChunk(chunks, i))
+		}
+		d.DuplicateChunks++
 	}
 	return distinct, l.checkTruth()
 }
@@ -119,7 +115,7 @@ func (l *chunkLevel) checkTruth() error {
 			if _, seen := named[id]; seen {
 				continue
 			}
-			_, named[id] = l.texts[id]
+			_, named[id] = l.chunks[id]
 			if named[id] {
 				continue
 			}
@@ -130,27 +126,21 @@ func (l *chunkLevel) checkTruth() error {
 	}
 	if unknown > 0 {
 		return fmt.Errorf("the ground truth names %d chunks, of which the chunker %s did not produce %d (the first is %s): it belongs to another chunker or corpus",
-			len(named), l.components.Chunker, unknown, first)
+			len(named), nameOf(l.chunker), unknown, first)
 	}
 	return nil
 }
 
 func (l *chunkLevel) identity(c chunkers.Chunk) identity { return identity{id: c.ID} }
 
-func (l *chunkLevel) distinct(hits []ScoredChunk[chunkers.Chunk], _ map[identity]int) ([]ScoredChunk[chunkers.Chunk], error) {
-	distinct := make([]ScoredChunk[chunkers.Chunk], 0, len(hits))
-	seen := make(map[chunkers.ChunkID]bool, len(hits))
-	for i, h := range hits {
-		if h.Chunk.ID == (chunkers.ChunkID{}) {
-			return nil, fmt.Errorf("rank %d: the chunk %q has no ID", i+1, abbreviate(h.Chunk.Text, 60))
-		}
-		if !seen[h.Chunk.ID] {
-			seen[h.Chunk.ID] = true
-			distinct = append(distinct, h)
-		}
+func (l *chunkLevel) check(c chunkers.Chunk) error {
+	if c.ID == (chunkers.ChunkID{}) {
+		return fmt.Errorf("the chunk %q has no ID", abbreviate(c.Text, 60))
 	}
-	return distinct, nil
+	return nil
 }
+
+func (l *chunkLevel) keepsFirst() bool { return true }
 
 func (l *chunkLevel) score(query int, hits []ScoredChunk[chunkers.Chunk], scores []float64) error {
 	l.scratch = l.scratch[:0]
@@ -169,9 +159,10 @@ func (l *chunkLevel) score(query int, hits []ScoredChunk[chunkers.Chunk], scores
 
 func (l *chunkLevel) explain(query int, hits []ScoredChunk[chunkers.Chunk], r *QueryResult) error {
 	got := make(map[chunkers.ChunkID]bool, len(hits))
+	r.Hits = slices.Grow(r.Hits, len(hits))
 	for i, h := range hits {
 		got[h.Chunk.ID] = true
-		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: h.Chunk.ID.String(), Doc: h.Chunk.Doc, Score: h.Score, Text: h.Chunk.Text})
+		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: h.Chunk.ID.String(), Doc: h.Chunk.Doc, Score: h.Score, Text: validText(h.Chunk.Text)})
 	}
 	listed := map[chunkers.ChunkID]bool{}
 	for _, id := range l.truth[query].Relevant {
@@ -179,7 +170,7 @@ func (l *chunkLevel) explain(query int, hits []ScoredChunk[chunkers.Chunk], r *Q
 			continue
 		}
 		listed[id] = true
-		c := l.texts[id] // zero if nothing was chunked
+		c := l.chunks[id] // zero if nothing was chunked
 		p := Passage{ChunkID: id.String(), Doc: c.Doc, Text: c.Text}
 		r.Relevant = append(r.Relevant, p)
 		if !got[id] {

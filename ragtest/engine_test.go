@@ -251,7 +251,7 @@ func TestEvaluationErrors(t *testing.T) {
 		{"a metric without a name", func(e *ragtest.TokenLevel) { e.Metrics = make([]ragtest.TokenMetric, 1) }, []string{"metric 0"}},
 		{"a reranker that could change nothing", func(e *ragtest.TokenLevel) {
 			e.FetchK = e.K
-			e.Reranker = rerankFunc[chunkers.PositionAwareChunk](nil)
+			e.Reranker = rerankFunc[chunkers.PositionAwareChunk](func(_ context.Context, _ string, chunks []scored) ([]scored, error) { return chunks, nil })
 		}, []string{"Reranker", "FetchK", "span_recall"}},
 		{"chunker that does not validate", func(e *ragtest.TokenLevel) { e.Chunker = chunkers.FixedSize{Size: 10, Overlap: 10} }, []string{"Chunker", "Overlap", "10"}},
 	} {

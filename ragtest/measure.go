@@ -14,13 +14,13 @@ type metric[M any] interface {
 type threshold[M any] interface {
 	metric() M
 	validate() error
-	holds(got float64) bool
-	want() string
+	want() bound
 }
 
 // measure returns the metrics to compute: those asked for and, after them,
 // those that only thresholds name.
 func measure[M metric[M], T threshold[M]](metrics []M, thresholds []T, k int) ([]M, error) {
+	metrics = slices.Clone(metrics)
 	byName := map[string]M{}
 	for i, m := range metrics {
 		if err := m.validate(k); err != nil {

@@ -152,16 +152,16 @@ func TestThresholds(t *testing.T) {
 			if got := test.threshold.String(); got != test.text {
 				t.Errorf("got %q, want %q", got, test.text)
 			}
-			if got := test.threshold.metric().Name() + " " + test.threshold.want(); got != test.text {
+			if got := test.threshold.metric().Name() + " " + test.threshold.want().String(); got != test.text {
 				t.Errorf("got metric and bound %q, want %q", got, test.text)
 			}
 			for _, score := range test.holds {
-				if !test.threshold.holds(score) {
+				if !test.threshold.want().holds(score) {
 					t.Errorf("does not hold for %v", score)
 				}
 			}
 			for _, score := range test.holdsNot {
-				if test.threshold.holds(score) {
+				if test.threshold.want().holds(score) {
 					t.Errorf("holds for %v", score)
 				}
 			}
@@ -178,7 +178,7 @@ func TestThresholds(t *testing.T) {
 	if got, want := chunk.String(), "chunk_ndcg <= 0.5"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if !chunk.holds(0.5) || chunk.holds(0.6) || !ChunkNDCG.AtLeast(0.5).holds(0.6) || chunk.validate() != nil {
+	if !chunk.want().holds(0.5) || chunk.want().holds(0.6) || !ChunkNDCG.AtLeast(0.5).want().holds(0.6) || chunk.validate() != nil {
 		t.Errorf("%v does not judge", chunk)
 	}
 	if ChunkNDCG.AtLeast(1.5).validate() == nil || !chunk.metric().Equal(ChunkNDCG) {

@@ -7,6 +7,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -37,7 +40,7 @@ var (
 )
 `
 	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "source", nil)
+	imports := exported(t, fset, "github.com/rageval/rageval/ragtest", "testing")
 	check := func(body string) error {
 		file, err := parser.ParseFile(fset, "p.go", prelude+body, parser.SkipObjectResolution)
 		if err != nil {
@@ -90,4 +93,21 @@ var (
 			}
 		})
 	}
+}
+
+// exported returns an importer of packages and what they import, from the export
+// data that the compiler left in the build cache.
+func exported(t *testing.T, fset *token.FileSet, packages ...string) types.Importer {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}, packages...)...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), "=")
+		files[path] = file
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
 }

@@ -2,8 +2,10 @@ package ragtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/parallel"
@@ -23,14 +25,28 @@ func (f RetrieverFunc[C]) Index(context.Context, []C) error { return nil }
 
 // Retrieve calls f for each query, a bounded number at once.
 func (f RetrieverFunc[C]) Retrieve(ctx context.Context, queries []string, k int) ([][]ScoredChunk[C], error) {
+	return f.retrieve(ctx, queries, k, nil)
+}
+
+func (f RetrieverFunc[C]) retrieve(ctx context.Context, queries []string, k int, trace *tracer) ([][]ScoredChunk[C], error) {
+	return each(ctx, queries, trace, func(ctx context.Context, i int) ([]ScoredChunk[C], error) { return f(ctx, queries[i], k) })
+}
+
+// each retrieves for one query after the other, several at once.
+func each[C any](ctx context.Context, queries []string, trace *tracer, retrieve func(ctx context.Context, i int) ([]ScoredChunk[C], error)) ([][]ScoredChunk[C], error) {
 	lists := make([][]ScoredChunk[C], len(queries))
 	err := parallel.Do(ctx, callsAtOnce, len(queries), func(ctx context.Context, i int) (err error) {
-		if lists[i], err = f(ctx, queries[i], k); err != nil {
-			return fmt.Errorf("query %q: %w", abbreviate(queries[i], 60), err)
+		done := trace.start("retrieve", i, 1)
+		if lists[i], err = retrieve(ctx, i); err != nil {
+			return fmt.Errorf("query %d (%q): %w", i, abbreviate(queries[i], 60), err)
 		}
+		done()
 		return nil
 	})
-	return lists, err
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
 }
 
 // Dense returns the retriever that embeds chunks and queries with e and
@@ -39,8 +55,11 @@ func (f RetrieverFunc[C]) Retrieve(ctx context.Context, queries []string, k int)
 // places that take a retriever. Queries are embedded with EmbedQueries where e
 // is a [QueryEmbedder]. Since stores only append, Index can be called once.
 func Dense[C chunkers.Indexed](e Embedder, s VectorStore[C]) Retriever[C] {
-	if e == nil {
-		panic("ragtest: Dense: nil Embedder")
+	if e == nil || holdsNil(e) {
+		panic("ragtest.Dense: nil Embedder")
+	}
+	if holdsNil(s) {
+		panic(fmt.Sprintf("ragtest.Dense: the store holds a nil %T: pass nil for a MemoryStore", s))
 	}
 	return newDense(e, s)
 }
@@ -53,10 +72,8 @@ const (
 type dense[C chunkers.Indexed] struct {
 	embedder Embedder
 	store    VectorStore[C]
-	dim      int // of the vectors; 0: none seen yet
-	indexed  bool
-	distinct int // texts embedded
-	trace    *tracer
+	indexed  atomic.Bool
+	dim      int // of the indexed vectors; 0: none
 }
 
 func newDense[C chunkers.Indexed](e Embedder, s VectorStore[C]) *dense[C] {
@@ -70,19 +87,39 @@ func (d *dense[C]) String() string {
 	return fmt.Sprintf("dense(%s,%s)", nameOf(d.embedder), nameOf(d.store))
 }
 
-// Index embeds each distinct text once and adds the chunks to the store in
-// order. It goes through the chunks in blocks and keeps only the vectors of
-// texts that come again, so that it needs little memory beside the store's.
-func (d *dense[C]) Index(ctx context.Context, chunks []C) error {
-	if d.indexed {
-		return fmt.Errorf("the dense retriever was indexed before, and its store can only append: give each evaluation a fresh one")
+// Validate returns the error of the embedder or the store, if they can tell one.
+func (d *dense[C]) Validate() error {
+	for _, component := range []any{d.embedder, d.store} {
+		if v, ok := component.(chunkers.Validator); ok {
+			if err := v.Validate(); err != nil {
+				return err
+			}
+		}
 	}
-	d.indexed = true
+	return nil
+}
+
+// Index embeds each distinct text once and adds the chunks to the store in
+// order.
+func (d *dense[C]) Index(ctx context.Context, chunks []C) error {
+	_, err := d.index(ctx, chunks, nil)
+	return err
+}
+
+// index returns the number of distinct texts. It goes through the chunks in
+// blocks and keeps only the vectors of texts that come again, so that it needs
+// little memory beside the store's.
+func (d *dense[C]) index(ctx context.Context, chunks []C, trace *tracer) (distinct int, err error) {
+	if d.indexed.Swap(true) {
+		return 0, errors.New("the dense retriever was indexed before, and its store can only append: give each evaluation a fresh one")
+	}
 	uses := make(map[string]int, len(chunks))
 	for _, c := range chunks {
 		uses[c.IndexText()]++
 	}
-	d.distinct = len(uses)
+	distinct = len(uses)
+	trace.expect("embed", distinct)
+	trace.expect("index", len(chunks))
 	vectorOf := map[string][]float32{}
 	embedded := 0
 	for start := 0; start < len(chunks); start += addBatch {
@@ -98,9 +135,12 @@ func (d *dense[C]) Index(ctx context.Context, chunks []C) error {
 			}
 		}
 		describe := func(i int) string { return describeChunk(chunks, firstUse[i]) }
-		vectors, err := d.embed(ctx, "embed", d.embedder.Embed, texts, embedded, describe)
+		vectors, err := d.embed(ctx, trace, "embed", d.embedder.Embed, texts, embedded, describe)
 		if err != nil {
-			return err
+			return 0, err
+		}
+		if d.dim, err = checkVectors(vectors, d.dim, describe); err != nil {
+			return 0, err
 		}
 		embedded += len(texts)
 		for i, text := range texts {
@@ -114,70 +154,83 @@ func (d *dense[C]) Index(ctx context.Context, chunks []C) error {
 				delete(vectorOf, text)
 			}
 		}
-		done := d.trace.start("index", start, len(block))
+		done := trace.start("index", start, len(block))
 		if err := d.store.Add(ctx, block, added); err != nil {
-			return fmt.Errorf("adding chunks %d to %d to the store: %w", start, start+len(block)-1, err)
+			return 0, fmt.Errorf("adding chunks %d to %d to the store: %w", start, start+len(block)-1, err)
 		}
 		done()
 	}
-	return nil
+	return distinct, nil
 }
 
 // Retrieve embeds the queries and searches the store for each.
 func (d *dense[C]) Retrieve(ctx context.Context, queries []string, k int) ([][]ScoredChunk[C], error) {
-	vectors, err := d.embedQueries(ctx, queries)
+	vectors, err := d.embedQueries(ctx, queries, nil)
 	if err != nil {
 		return nil, err
 	}
-	return d.search(ctx, vectors, k)
+	return d.search(ctx, queries, vectors, k, nil)
 }
 
-func (d *dense[C]) embedQueries(ctx context.Context, queries []string) ([][]float32, error) {
+func (d *dense[C]) embedQueries(ctx context.Context, queries []string, trace *tracer) ([][]float32, error) {
 	call := d.embedder.Embed
 	if q, ok := d.embedder.(QueryEmbedder); ok {
 		call = q.EmbedQueries
 	}
 	describe := func(i int) string { return fmt.Sprintf("query %d (%q)", i, abbreviate(queries[i], 60)) }
-	return d.embed(ctx, "embed queries", call, queries, 0, describe)
+	vectors, err := d.embed(ctx, trace, "embed queries", call, queries, 0, describe)
+	if err != nil {
+		return nil, err
+	}
+	_, err = checkVectors(vectors, d.dim, describe)
+	return vectors, err
 }
 
-// embed embeds texts in batches, several at once, and checks the vectors.
-// first is the number of texts of this stage that went before.
-func (d *dense[C]) embed(ctx context.Context, stage string, call func(context.Context, []string) ([][]float32, error),
+// embed embeds texts in batches, several at once. first is the number of texts
+// of this stage that went before.
+func (d *dense[C]) embed(ctx context.Context, trace *tracer, stage string, call func(context.Context, []string) ([][]float32, error),
 	texts []string, first int, describe func(i int) string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	batches := (len(texts) + embedBatch - 1) / embedBatch
 	err := parallel.Do(ctx, callsAtOnce, batches, func(ctx context.Context, b int) error {
 		start := b * embedBatch
 		batch := texts[start:min(start+embedBatch, len(texts))]
-		done := d.trace.start(stage, first+start, len(batch))
-		got, err := call(ctx, batch)
+		done := trace.start(stage, first+start, len(batch))
+		got, err := call(ctx, slices.Clone(batch))
 		if err != nil {
-			return fmt.Errorf("embedding %s and %d more: %w", describe(start), len(batch)-1, err)
+			more := ""
+			if len(batch) > 1 {
+				more = fmt.Sprintf(" and %d more", len(batch)-1)
+			}
+			return fmt.Errorf("embedding %s%s: %w", describe(start), more, err)
 		}
-		done()
 		if len(got) != len(batch) {
 			return fmt.Errorf("embedding %s: got %d vectors for the %d texts of the batch", describe(start+min(len(got), len(batch)-1)), len(got), len(batch))
 		}
+		done()
 		copy(vectors[start:], got)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	return vectors, err
+}
+
+// checkVectors returns the dimension of the vectors: dim, if it is not 0.
+func checkVectors(vectors [][]float32, dim int, describe func(i int) string) (int, error) {
 	for i, v := range vectors {
-		if d.dim == 0 {
-			d.dim = len(v)
-		}
-		if len(v) != d.dim || len(v) == 0 {
-			return nil, fmt.Errorf("embedding %s: got a vector of dimension %d, want %d like the others", describe(i), len(v), d.dim)
+		switch {
+		case len(v) == 0:
+			return 0, fmt.Errorf("embedding %s: got an empty vector", describe(i))
+		case dim == 0:
+			dim = len(v)
+		case len(v) != dim:
+			return 0, fmt.Errorf("embedding %s: got a vector of dimension %d, want %d like the others", describe(i), len(v), dim)
 		}
 		if !finite(v) {
 			j := slices.IndexFunc(v, func(x float32) bool { return x*0 != 0 })
-			return nil, fmt.Errorf("embedding %s: component %d of the vector is %v", describe(i), j, v[j])
+			return 0, fmt.Errorf("embedding %s: component %d of the vector is %v, want a finite number", describe(i), j, v[j])
 		}
 	}
-	return vectors, nil
+	return dim, nil
 }
 
 // finite reports whether no component of v is NaN or infinite: only those are
@@ -196,20 +249,12 @@ func finite(v []float32) bool {
 	return a+b+c+d == 0
 }
 
-func (d *dense[C]) search(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
-	if b, ok := d.store.(BatchSearcher[C]); ok {
-		lists, err := b.SearchBatch(ctx, queries, k)
-		if err != nil {
-			return nil, fmt.Errorf("searching the store: %w", err)
-		}
-		return lists, nil
+func (d *dense[C]) search(ctx context.Context, queries []string, vectors [][]float32, k int, trace *tracer) ([][]ScoredChunk[C], error) {
+	b, ok := d.store.(BatchSearcher[C])
+	if !ok {
+		return each(ctx, queries, trace, func(ctx context.Context, i int) ([]ScoredChunk[C], error) { return d.store.Search(ctx, vectors[i], k) })
 	}
-	lists := make([][]ScoredChunk[C], len(queries))
-	err := parallel.Do(ctx, callsAtOnce, len(queries), func(ctx context.Context, i int) (err error) {
-		if lists[i], err = d.store.Search(ctx, queries[i], k); err != nil {
-			return fmt.Errorf("searching the store for query %d: %w", i, err)
-		}
-		return nil
-	})
-	return lists, err
+	done := trace.start("retrieve", 0, len(queries))
+	defer done()
+	return b.SearchBatch(ctx, vectors, k)
 }

@@ -22,69 +22,76 @@ import (
 //     and indexing are set-up, and what is timed is retrieving and scoring all
 //     queries; each metric is then reported, with the number of chunks and
 //     ns/query. Since the loop is RunTokenLevel's own, a benchmark calls it
-//     once, outside any loop. The Unit
-//     lines that benchstat compares exactly by are printed once.
+//     once, outside any loop. The Unit lines by which benchstat compares
+//     exactly are printed once.
 //  3. An evaluation that cannot run fails the test at once.
 //  4. The thresholds are judged. Their metrics are computed even if Metrics
 //     does not list them.
 //  5. The reporters are called.
-//  6. The table is logged. Each mean goes, with all its digits, to the test's
-//     attributes as ragtest.<metric>, and the whole result, as JSON with the
-//     name of the test, to ragtest.json in the test's artifact directory (kept
-//     by go test -artifacts). Further runs in one test are named
-//     ragtest.<name>.<metric> and ragtest-<name>.json, after Name or, without
-//     one, their number.
+//  6. The table is logged; in a benchmark only with -v, or if a threshold does
+//     not hold. Each mean goes, with all its digits, to the test's attributes
+//     as ragtest.<metric>, and the whole result, as JSON with the name of the
+//     test, to ragtest.json in the test's artifact directory (kept by go test
+//     -artifacts). Further runs in one test are named ragtest.<name>.<metric>
+//     and ragtest-<name>.json, after Name or, without one, their number.
 //  7. Each threshold that does not hold fails the test with the queries that
 //     are furthest from it and what they missed.
 //
 // It returns the result whether the thresholds hold or not.
 func RunTokenLevel(tb testing.TB, e TokenLevel, thresholds ...TokenThreshold) *Result {
 	tb.Helper()
-	label := e.Name
+	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	return run(tb, label, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
+	return run(tb, name, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
 }
 
 // RunChunkLevel evaluates e within a test or a benchmark, as [RunTokenLevel]
 // does.
 func RunChunkLevel(tb testing.TB, e ChunkLevel, thresholds ...ChunkThreshold) *Result {
 	tb.Helper()
-	label := e.Name
+	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	return run(tb, label, e.Reporters, thresholds, func() (*engine[chunkers.Chunk], error) { return e.engine(thresholds) })
+	return run(tb, name, e.Reporters, thresholds, func() (*engine[chunkers.Chunk], error) { return e.engine(thresholds) })
 }
 
-func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, label string, reporters []Reporter, thresholds []T, newEngine func() (*engine[C], error)) *Result {
+func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name string, reporters []Reporter, thresholds []T, newEngine func() (*engine[C], error)) *Result {
 	tb.Helper()
-	label = labelRun(tb, label)
 	ctx, cancel := withDeadline(tb)
 	defer cancel()
-	e, err := newEngine()
-	var r *Result
-	if err == nil {
-		e.trace.progress = progress(tb)
-		if b, ok := tb.(bencher); ok {
-			r, err = e.benchmark(ctx, b)
-		} else {
-			r, err = e.evaluate(ctx)
-		}
-	}
+	r, err := evaluate(ctx, tb, reporters, newEngine)
 	if err != nil {
 		tb.Fatalf("ragtest: %v", err)
 		return nil
 	}
 	for _, t := range thresholds {
 		got, _ := r.Score(t.metric().Name())
-		r.Thresholds = append(r.Thresholds, ThresholdResult{Metric: t.metric().Name(), Want: t.want(), Got: got, Pass: t.holds(got)})
+		r.Thresholds = append(r.Thresholds, ThresholdResult{Metric: t.metric().Name(), Want: t.want().String(), Got: got, Pass: t.want().holds(got)})
 	}
 	report(ctx, tb, reporters, r)
-	publish(tb, label, r)
-	for _, t := range r.Thresholds {
+	publish(tb, name, r)
+	for i, t := range r.Thresholds {
 		if !t.Pass {
-			tb.Errorf("ragtest: %s", r.failure(t, reproduce(tb)))
+			tb.Errorf("ragtest: %s\nreproduce: %s", r.failure(t, thresholds[i].want()), reproduce(tb))
 		}
 	}
 	return r
+}
+
+func evaluate[C chunkers.Indexed](ctx context.Context, tb testing.TB, reporters []Reporter, newEngine func() (*engine[C], error)) (*Result, error) {
+	for i, reporter := range reporters {
+		if reporter == nil || holdsNil(reporter) {
+			return nil, fmt.Errorf("field Reporters: reporter %d is nil", i)
+		}
+	}
+	e, err := newEngine()
+	if err != nil {
+		return nil, err
+	}
+	e.trace.progress = progress(tb)
+	if b, ok := tb.(bencher); ok {
+		return benchmark(ctx, b, e)
+	}
+	return e.evaluate(ctx)
 }
 
 func report(ctx context.Context, tb testing.TB, reporters []Reporter, r *Result) {
@@ -123,14 +130,16 @@ func withDeadline(tb testing.TB) (context.Context, context.CancelFunc) {
 		fmt.Errorf("%w: go test -timeout would end the test binary in %v", context.DeadlineExceeded, grace.Round(time.Millisecond)))
 }
 
-// reproduce returns the command that runs this test alone; "" for a benchmark.
+// reproduce returns the command that runs this test or benchmark alone.
 func reproduce(tb testing.TB) string {
-	if _, ok := tb.(bencher); ok {
-		return ""
-	}
 	var pattern []string
 	for _, name := range strings.Split(tb.Name(), "/") {
-		pattern = append(pattern, "^"+regexp.QuoteMeta(name)+"$")
+		// A quote would end the shell's.
+		pattern = append(pattern, "^"+strings.ReplaceAll(regexp.QuoteMeta(name), "'", ".")+"$")
 	}
-	return fmt.Sprintf("go test -v -run '%s'", strings.Join(pattern, "/"))
+	flags := "-run"
+	if _, ok := tb.(bencher); ok {
+		flags = "-run '^$' -bench"
+	}
+	return fmt.Sprintf("go test -v %s '%s'", flags, strings.Join(pattern, "/"))
 }

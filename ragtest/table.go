@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/rageval/rageval/spans"
 )
 
 // String returns the table that tests print: a row for each metric with its
@@ -33,13 +36,11 @@ func (r *Result) String() string {
 	b.WriteString("\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  metric\tmean\tmin\tqueries at 1\tthreshold")
-	for m, s := range r.Metrics {
+	for _, s := range r.Metrics {
 		low, full := s.Value, 0
-		for i, q := range r.Queries {
-			v := q.Scores[m].Value
-			if i == 0 || v < low {
-				low = v
-			}
+		for _, q := range r.Queries {
+			v, _ := q.Score(s.Metric)
+			low = min(low, v)
 			if v == 1 {
 				full++
 			}
@@ -87,45 +88,33 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// passed reports whether all thresholds hold.
+func (r *Result) passed() bool {
+	return !slices.ContainsFunc(r.Thresholds, func(t ThresholdResult) bool { return !t.Pass })
+}
+
 const (
 	worstQueries   = 5
 	missedPassages = 3
 )
 
-// failure explains why threshold t does not hold: the numbers, then the queries
+// failure explains why a threshold does not hold: the numbers, then the queries
 // that are furthest from it with what they missed.
-func (r *Result) failure(t ThresholdResult, reproduce string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: got %.4f, want %s, over %s", t.Metric, t.Got, t.Want, count(len(r.Queries), "query"))
-	if shown := fmt.Sprintf("%.4f", t.Got); strings.HasSuffix(t.Want, " "+strings.TrimRight(shown, "0")) {
-		fmt.Fprintf(&b, " (exactly %v)", t.Got)
+func (r *Result) failure(t ThresholdResult, want bound) string {
+	got := fmt.Sprintf("%.4f", t.Got)
+	if rounded, err := strconv.ParseFloat(got, 64); err == nil && want.holds(rounded) {
+		got = strconv.FormatFloat(t.Got, 'g', -1, 64)
 	}
-	worst := slices.Collect(func(yield func(QueryResult) bool) {
-		for _, q := range r.Queries {
-			if !yield(q) {
-				return
-			}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: got %s, want %s, over %s", t.Metric, got, want, count(len(r.Queries), "query"))
+	for i, q := range r.worst(t.Metric, want) {
+		if i == 0 {
+			b.WriteString("\nthe worst queries:")
 		}
-	})
-	atMost := strings.HasPrefix(t.Want, "<=")
-	slices.SortStableFunc(worst, func(a, b QueryResult) int {
-		x, _ := a.Score(t.Metric)
-		y, _ := b.Score(t.Metric)
-		if atMost {
-			x, y = y, x
-		}
-		return cmp.Compare(x, y)
-	})
-	fmt.Fprintf(&b, "\nthe worst queries:")
-	for _, q := range worst[:min(worstQueries, len(worst))] {
 		score, _ := q.Score(t.Metric)
 		fmt.Fprintf(&b, "\n  %.4f  %s: %q", score, q.ID, abbreviate(q.Text, 100))
 		for _, p := range q.Missed[:min(missedPassages, len(q.Missed))] {
-			place := p.ChunkID
-			if place == "" {
-				place = p.Span.String()
-			}
-			fmt.Fprintf(&b, "\n          missed %s", place)
+			fmt.Fprintf(&b, "\n          missed %s", place(p.Span, p.ChunkID))
 			if p.Text != "" {
 				fmt.Fprintf(&b, " %q", abbreviate(p.Text, 80))
 			}
@@ -134,18 +123,33 @@ func (r *Result) failure(t ThresholdResult, reproduce string) string {
 			fmt.Fprintf(&b, "\n          and %d more", more)
 		}
 		if len(q.Hits) > 0 {
-			fmt.Fprintf(&b, "\n          retrieved first %s %q", hitPlace(q.Hits[0]), abbreviate(q.Hits[0].Text, 80))
+			first := q.Hits[0]
+			fmt.Fprintf(&b, "\n          retrieved first %s %q", place(first.Span, first.ChunkID), abbreviate(first.Text, 80))
 		}
-	}
-	if reproduce != "" {
-		fmt.Fprintf(&b, "\nreproduce: %s", reproduce)
 	}
 	return b.String()
 }
 
-func hitPlace(h Hit) string {
-	if h.Span != (Hit{}).Span {
-		return h.Span.String()
+// worst returns the queries that are furthest from holding the threshold, of
+// those that do not by themselves.
+func (r *Result) worst(metric string, want bound) []QueryResult {
+	score := func(q QueryResult) float64 {
+		s, _ := q.Score(metric)
+		return s
 	}
-	return h.ChunkID
+	short := slices.DeleteFunc(slices.Clone(r.Queries), func(q QueryResult) bool { return want.holds(score(q)) })
+	slices.SortStableFunc(short, func(a, b QueryResult) int {
+		if want.upper {
+			a, b = b, a
+		}
+		return cmp.Compare(score(a), score(b))
+	})
+	return short[:min(worstQueries, len(short))]
+}
+
+func place(span spans.Span, chunkID string) string {
+	if span == (spans.Span{}) {
+		return chunkID
+	}
+	return span.String()
 }

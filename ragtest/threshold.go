@@ -49,10 +49,10 @@ func (m ChunkMetric) AtMost(max float64) ChunkThreshold {
 }
 
 // String returns t in the form "span_recall@3 >= 0.8".
-func (t TokenThreshold) String() string { return t.judged.Name() + " " + t.want() }
+func (t TokenThreshold) String() string { return t.judged.Name() + " " + t.bound.String() }
 
 // String returns t in the form "chunk_recall@3 >= 0.8".
-func (t ChunkThreshold) String() string { return t.judged.Name() + " " + t.want() }
+func (t ChunkThreshold) String() string { return t.judged.Name() + " " + t.bound.String() }
 
 // Equal reports whether both thresholds demand the same of equal metrics.
 func (t TokenThreshold) Equal(u TokenThreshold) bool {
@@ -64,12 +64,10 @@ func (t ChunkThreshold) Equal(u ChunkThreshold) bool {
 	return t.judged.Equal(u.judged) && t.bound.equal(u.bound)
 }
 
-func (t TokenThreshold) metric() TokenMetric    { return t.judged }
-func (t ChunkThreshold) metric() ChunkMetric    { return t.judged }
-func (t TokenThreshold) holds(got float64) bool { return t.bound.holds(got) }
-func (t ChunkThreshold) holds(got float64) bool { return t.bound.holds(got) }
-func (t TokenThreshold) want() string           { return t.bound.String() }
-func (t ChunkThreshold) want() string           { return t.bound.String() }
+func (t TokenThreshold) metric() TokenMetric { return t.judged }
+func (t ChunkThreshold) metric() ChunkMetric { return t.judged }
+func (t TokenThreshold) want() bound         { return t.bound }
+func (t ChunkThreshold) want() bound         { return t.bound }
 
 // validate reports a bound that no score could meet or miss. Whether the
 // evaluation knows the metric's cut-off is for [TokenMetric.validate] to say.

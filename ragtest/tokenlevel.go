@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/spans"
@@ -11,42 +12,50 @@ import (
 
 // tokenLevel is the engine's view of a [TokenLevel].
 type tokenLevel struct {
-	*engine[chunkers.PositionAwareChunk]
-	truth        []TokenQuery
-	chunker      chunkers.PositionAwareChunker
-	rewrites     bool
-	maxUnlocated int
-	thresholds   []TokenThreshold
-
-	measured []TokenMetric
+	corpus   *spans.Corpus
+	truth    []TokenQuery
 	relevant []spans.Set // of each query, merged
-	scorer   *tokenScorer
-	scratch  []spans.Span
+	chunker  chunkers.PositionAwareChunker
+	rewrites bool
+	measured []TokenMetric
+	k        int
+
+	scorer  *tokenScorer
+	scratch []spans.Span
 }
 
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
-	queries := make([]Query, len(e.Queries))
-	for i, q := range e.Queries {
-		queries[i] = q.Query
+	began := time.Now()
+	s := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, chunker: e.Chunker, embedder: e.Embedder, store: e.Store,
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, maxUnlocated: e.MaxUnlocated}
+	for _, q := range e.Queries {
+		s.queries = append(s.queries, q.Query)
 	}
-	l := &tokenLevel{truth: e.Queries, chunker: e.Chunker, maxUnlocated: e.MaxUnlocated, thresholds: thresholds, measured: slices.Clone(e.Metrics)}
-	if e.Metrics == nil {
-		l.measured = []TokenMetric{SpanRecall, SpanPrecision, SpanIoU}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	metrics := e.Metrics
+	if metrics == nil {
+		metrics = []TokenMetric{SpanRecall, SpanPrecision, SpanIoU}
+	}
+	metrics, err := measure(metrics, thresholds, s.k)
+	if err != nil {
+		return nil, err
+	}
+	l := &tokenLevel{corpus: e.Corpus, truth: e.Queries, relevant: make([]spans.Set, len(e.Queries)), chunker: e.Chunker, measured: metrics, k: s.k}
+	for i, q := range e.Queries {
+		for j, r := range q.Relevant {
+			if err := within(e.Corpus, r); err != nil {
+				return nil, fmt.Errorf("%s: relevant span %d: %w", s.query(i), j, err)
+			}
+		}
+		l.relevant[i] = spans.Union(q.Relevant...)
 	}
 	if r, ok := e.Chunker.(chunkers.Rewriter); ok {
 		l.rewrites = r.RewritesText()
 	}
-	var chunker any
-	if e.Chunker != nil {
-		chunker = e.Chunker
-	}
-	var err error
-	l.engine, err = newEngine(l, e.Name, e.Corpus, queries, chunker, e.Embedder, e.Store, e.Retriever, e.Reranker, e.K, e.FetchK)
-	if err != nil {
-		return nil, err
-	}
 	l.scorer = newTokenScorer(nil, l.k) // until the chunks are known, if ever
-	return l.engine, l.engine.validate()
+	return newEngine(s, l, began)
 }
 
 func (l *tokenLevel) name() string { return "token" }
@@ -61,26 +70,6 @@ func (l *tokenLevel) metrics() []string {
 
 func (l *tokenLevel) ranked() bool {
 	return slices.ContainsFunc(l.measured, func(m TokenMetric) bool { return m.dependsOnRank(l.k) })
-}
-
-func (l *tokenLevel) validate() error {
-	if l.maxUnlocated < 0 {
-		return fmt.Errorf("field MaxUnlocated: got %d, want at least 0", l.maxUnlocated)
-	}
-	var err error
-	if l.measured, err = measure(l.measured, l.thresholds, l.k); err != nil {
-		return err
-	}
-	l.relevant = make([]spans.Set, len(l.truth))
-	for i, q := range l.truth {
-		for j, s := range q.Relevant {
-			if err := within(l.corpus, s); err != nil {
-				return fmt.Errorf("query %s (%q): relevant span %d: %w", l.queries[i].ID, abbreviate(q.Text, 60), j, err)
-			}
-		}
-		l.relevant[i] = spans.Union(q.Relevant...)
-	}
-	return nil
 }
 
 // within returns an error unless s lies within a document of the corpus.
@@ -102,7 +91,6 @@ func (l *tokenLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 		return out, err
 	}
 	out.chunks = make([]chunkers.PositionAwareChunk, 0, len(pieces))
-	text := doc.Text()
 	for i, p := range pieces {
 		if p.Text == "" {
 			out.empty++
@@ -119,9 +107,8 @@ func (l *tokenLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 		if err != nil {
 			return out, fmt.Errorf("piece %d: %w", i, err)
 		}
-		if !l.rewrites && text[p.Start:p.End] != p.Text {
-			return out, fmt.Errorf("piece %d: its text %q is not the document's bytes [%d:%d], %q: positions are in bytes, and a chunker that rewrites texts says so with RewritesText",
-				i, abbreviate(p.Text, 60), p.Start, p.End, abbreviate(text[p.Start:p.End], 60))
+		if err := l.checkText(p, doc.Text()[p.Start:p.End]); err != nil {
+			return out, fmt.Errorf("piece %d: %w", i, err)
 		}
 		out.chunks = append(out.chunks, chunkers.PositionAwareChunk{
 			ID: chunkers.NewPositionAwareChunkID(p.Text), Span: span, Text: p.Text, Metadata: p.Metadata})
@@ -129,53 +116,36 @@ func (l *tokenLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 	return out, nil
 }
 
+// checkText returns an error unless p may stand for part of the document.
+func (l *tokenLevel) checkText(p chunkers.Piece, part string) error {
+	if !l.rewrites && p.Text != part {
+		return fmt.Errorf("its text %q is not the document's bytes [%d:%d], %q: positions are in bytes, and a chunker that rewrites texts says so with RewritesText",
+			abbreviate(p.Text, 60), p.Start, p.End, abbreviate(part, 60))
+	}
+	if at := invalidUTF8(p.Text); l.rewrites && at >= 0 {
+		return fmt.Errorf("its text is not valid UTF-8 at byte %d", at)
+	}
+	return nil
+}
+
 func (l *tokenLevel) index(chunks []chunkers.PositionAwareChunk, d *Diagnostics) ([]chunkers.PositionAwareChunk, error) {
 	d.PositionAdapter = chunkers.IsAdapted(l.chunker)
-	if d.SkippedChunks > l.maxUnlocated {
-		return nil, fmt.Errorf("%s; at most MaxUnlocated = %d may", d.Warnings[0], l.maxUnlocated)
-	}
-	texts := make(map[chunkers.PositionAwareChunkID]string, len(chunks))
+	texts := make(map[chunkers.PositionAwareChunkID]bool, len(chunks))
+	places := make([]spans.Span, len(chunks))
 	for i, c := range chunks {
-		if other, ok := texts[c.ID]; ok {
-			d.DuplicateChunks++
-			if other != c.Text {
-				return nil, sameIDError(c.ID, other, c.Text, describeChunk(chunks, i))
-			}
-		}
-		texts[c.ID] = c.Text
+		texts[c.ID] = true
+		places[i] = c.Span
 	}
-	all := make([]spans.Span, len(chunks))
-	for i, c := range chunks {
-		all[i] = c.Span
-	}
-	l.scorer = newTokenScorer(all, l.k)
+	d.DuplicateChunks = len(chunks) - len(texts)
+	l.scorer = newTokenScorer(places, l.k)
 	return chunks, nil
 }
 
-func sameIDError(id fmt.Stringer, a, b string, where string) error {
-	return fmt.Errorf("two different texts have the ID %s: %q and, %s, %q", id, abbreviate(a, 200), where, abbreviate(b, 200))
-}
+func (l *tokenLevel) identity(c chunkers.PositionAwareChunk) identity { return identity{span: c.Span} }
 
-func (l *tokenLevel) identity(c chunkers.PositionAwareChunk) identity {
-	return identity{span: c.Span}
-}
+func (l *tokenLevel) check(c chunkers.PositionAwareChunk) error { return within(l.corpus, c.Span) }
 
-func (l *tokenLevel) distinct(hits []ScoredChunk[chunkers.PositionAwareChunk], known map[identity]int) ([]ScoredChunk[chunkers.PositionAwareChunk], error) {
-	times := make(map[identity]int, len(hits))
-	for i, h := range hits {
-		if known == nil {
-			if err := within(l.corpus, h.Chunk.Span); err != nil {
-				return nil, fmt.Errorf("rank %d: %w", i+1, err)
-			}
-		}
-		id := l.identity(h.Chunk)
-		// A chunker may index one span twice, under two texts.
-		if times[id]++; times[id] > max(1, known[id]) {
-			return nil, fmt.Errorf("rank %d: the chunk %v was returned twice; the store already held chunks: give each evaluation a fresh one", i+1, h.Chunk.Span)
-		}
-	}
-	return hits, nil
-}
+func (l *tokenLevel) keepsFirst() bool { return false }
 
 func (l *tokenLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwareChunk], scores []float64) error {
 	l.scratch = l.scratch[:0]
@@ -193,47 +163,44 @@ func (l *tokenLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwareC
 }
 
 func (l *tokenLevel) explain(query int, hits []ScoredChunk[chunkers.PositionAwareChunk], r *QueryResult) error {
-	retrieved := make([]spans.Span, len(hits))
+	r.Hits = slices.Grow(r.Hits, len(hits))
+	l.scratch = l.scratch[:0]
 	for i, h := range hits {
 		c := h.Chunk
-		retrieved[i] = c.Span
-		hit := Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: c.Text}
-		if c.Text == "" || c.ID == (chunkers.PositionAwareChunkID{}) {
-			text, err := l.slice(c.Span)
-			if err != nil {
+		l.scratch = append(l.scratch, c.Span)
+		if c.Text == "" {
+			var err error
+			if c.Text, err = l.slice(c.Span); err != nil {
 				return err
 			}
-			if c.Text == "" {
-				hit.Text = text
-			}
-			if c.ID == (chunkers.PositionAwareChunkID{}) {
-				hit.ChunkID = chunkers.NewPositionAwareChunkID(hit.Text).String()
-			}
 		}
-		r.Hits = append(r.Hits, hit)
-	}
-	passages := func(s spans.Set) (list []Passage, err error) {
-		for span := range s.All() {
-			text, err := l.slice(span)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, Passage{Doc: span.Doc, Span: span, Text: text})
+		if c.ID == (chunkers.PositionAwareChunkID{}) {
+			c.ID = chunkers.NewPositionAwareChunkID(c.Text)
 		}
-		return list, nil
+		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: validText(c.Text)})
 	}
 	var err error
-	if r.Relevant, err = passages(l.relevant[query]); err != nil {
+	if r.Relevant, err = l.passages(l.relevant[query]); err != nil {
 		return err
 	}
-	r.Missed, err = passages(l.relevant[query].Subtract(spans.Union(retrieved...)))
+	r.Missed, err = l.passages(l.relevant[query].Subtract(spans.Union(l.scratch...)))
 	return err
 }
 
-func (l *tokenLevel) slice(s spans.Span) (string, error) {
-	if err := within(l.corpus, s); err != nil {
-		return "", err
+func (l *tokenLevel) passages(set spans.Set) ([]Passage, error) {
+	var list []Passage
+	for s := range set.All() {
+		text, err := l.slice(s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Passage{Doc: s.Doc, Span: s, Text: text})
 	}
+	return list, nil
+}
+
+// slice returns the text of a span within the corpus.
+func (l *tokenLevel) slice(s spans.Span) (string, error) {
 	doc, _ := l.corpus.Document(s.Doc)
 	return doc.Slice(s)
 }

@@ -49,12 +49,26 @@ var stages = []string{"chunk", "embed", "index", "embed queries", "retrieve", "r
 // tracer collects intervals, and tells progress. A nil tracer does neither.
 type tracer struct {
 	progress func(stage string, done, total int) // nil: nobody asks; called from one goroutine at a time
-	total    map[string]int                      // items of a stage, where known
 
 	mu        sync.Mutex
 	current   string
 	done      map[string]int
+	total     map[string]int // items of a stage, where known
 	intervals []Interval
+}
+
+func newTracer(total map[string]int) *tracer {
+	return &tracer{done: map[string]int{}, total: total}
+}
+
+// expect says how many items a stage has.
+func (t *tracer) expect(stage string, total int) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.total[stage] = total
 }
 
 // start begins an interval, which the function it returns ends.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Corpus is an ordered collection of documents with distinct IDs. It is
@@ -17,6 +18,9 @@ type Corpus struct {
 	docs     []*Document
 	byID     map[DocumentID]*Document
 	metadata map[string]string
+
+	hashing     sync.Once
+	fingerprint string
 }
 
 // NewCorpus returns the corpus of the given documents in the given order.
@@ -72,8 +76,14 @@ func (c *Corpus) Equal(d *Corpus) bool {
 // Fingerprint identifies the texts of the corpus: the SHA-256, in hexadecimal,
 // over the ID and the text of each document in order of ID, each preceded by
 // its length in bytes as a big-endian 64-bit integer. Metadata and the order of
-// the documents are not part of it.
+// the documents are not part of it. It is computed once, in time linear in the
+// texts.
 func (c *Corpus) Fingerprint() string {
+	c.hashing.Do(func() { c.fingerprint = c.hash() })
+	return c.fingerprint
+}
+
+func (c *Corpus) hash() string {
 	docs := slices.SortedFunc(c.All(), func(a, b *Document) int { return strings.Compare(string(a.id), string(b.id)) })
 	h := sha256.New()
 	var length [8]byte

@@ -7,11 +7,14 @@ import (
 	"sync"
 )
 
+var errExited = errors.New("the call ended its goroutine (runtime.Goexit, or FailNow or SkipNow of a test) instead of returning an error")
+
 // Do calls f(ctx, i) for every i in [0, n), at most workers at once and started
 // in order of i, and returns when all calls that were started have returned. An
 // error starts no more calls and cancels the context of those under way. Of the
 // errors, that of the lowest i is returned, and none that only says that the
-// context was cancelled; if the caller's ctx is done first, its cause is.
+// context was cancelled; if the caller's ctx is done first, its cause is. A call
+// that ends its goroutine instead of returning, as t.FailNow does, is an error.
 func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) error) error {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -22,6 +25,21 @@ func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) 
 		failed = n // the lowest i with an error of its own
 		first  error
 	)
+	call := func(i int) {
+		err := errExited
+		defer func() {
+			if err == nil {
+				return
+			}
+			mu.Lock()
+			if i < failed && (calls.Err() == nil || !errors.Is(err, context.Canceled)) {
+				failed, first = i, err
+			}
+			mu.Unlock()
+			cancel()
+		}()
+		err = f(calls, i)
+	}
 	for range min(workers, n) {
 		wg.Go(func() {
 			for {
@@ -32,16 +50,7 @@ func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) 
 				if i >= n || calls.Err() != nil {
 					return
 				}
-				err := f(calls, i)
-				if err == nil {
-					continue
-				}
-				mu.Lock()
-				if i < failed && (calls.Err() == nil || !errors.Is(err, context.Canceled)) {
-					failed, first = i, err
-				}
-				mu.Unlock()
-				cancel()
+				call(i)
 			}
 		})
 	}

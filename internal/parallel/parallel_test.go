@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -67,5 +68,20 @@ func TestDoStopsWithItsContext(t *testing.T) {
 	}
 	if n := calls.Load(); n > 2 {
 		t.Errorf("got %d calls, want at most the 2 under way", n)
+	}
+}
+
+// A component that calls t.FailNow ends one of Do's goroutines, not the test's.
+func TestDoReportsACallThatDoesNotReturn(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		err := Do(t.Context(), workers, 10, func(_ context.Context, i int) error {
+			if i == 2 {
+				runtime.Goexit()
+			}
+			return nil
+		})
+		if !errors.Is(err, errExited) {
+			t.Errorf("%d workers: got %v, want %v", workers, err, errExited)
+		}
 	}
 }
