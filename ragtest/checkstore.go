@@ -84,7 +84,7 @@ func CheckStore[C chunkers.Indexed](ctx context.Context, newStore func() (Vector
 		{"batch", c.batch},
 	} {
 		c.rule = rule.name
-		rule.check()
+		c.recovering(rule.check)
 		if ctx.Err() != nil {
 			c.violations = append(c.violations, fmt.Errorf("checking the store: %w", context.Cause(ctx)))
 		}
@@ -93,6 +93,16 @@ func CheckStore[C chunkers.Indexed](ctx context.Context, newStore func() (Vector
 		}
 	}
 	return errors.Join(c.violations...)
+}
+
+// recovering calls check, and takes a panic of the store for a violation.
+func (c *storeCheck[C]) recovering(check func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.errorf("the store panicked: %v", r)
+		}
+	}()
+	check()
 }
 
 // scoreTolerance is how far a score may be from the cosine similarity.

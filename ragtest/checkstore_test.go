@@ -178,3 +178,24 @@ func dimensionOf(m *memory, otherwise int) int {
 		}
 	}
 }
+
+// panicking panics when nothing is asked for.
+type panicking struct {
+	*ragtest.MemoryStore[chunkers.Chunk]
+}
+
+func (s panicking) Search(ctx context.Context, query []float32, k int) ([]ragtest.ScoredChunk[chunkers.Chunk], error) {
+	if k == 0 {
+		panic("no k")
+	}
+	return s.MemoryStore.Search(ctx, query, k)
+}
+
+func TestCheckStoreReportsPanics(t *testing.T) {
+	err := ragtest.CheckStore(t.Context(), func() (ragtest.VectorStore[chunkers.Chunk], error) {
+		return panicking{ragtest.NewMemoryStore[chunkers.Chunk]()}, nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "k: the store panicked: no k") {
+		t.Errorf("got %v, want the rule and what the store panicked with", err)
+	}
+}

@@ -111,7 +111,7 @@ var (
 	//	|retrieved ∩ relevant| / |relevant|
 	//
 	// It is 1 where nothing is relevant.
-	ChunkRecall = rankedChunkMetric("chunk_recall", (*chunkScorer).recall)
+	ChunkRecall ChunkMetric = rankedChunkMetric("chunk_recall", (*chunkScorer).recall)
 
 	// ChunkPrecision, "chunk_precision", is the share of the retrieved chunks
 	// that are relevant (Manning et al. 2008, §8.3):
@@ -120,7 +120,7 @@ var (
 	//
 	// It divides by the number that was retrieved, not by k (as the P_k of
 	// trec_eval does), if that is less. It is 0 where nothing was retrieved.
-	ChunkPrecision = rankedChunkMetric("chunk_precision", (*chunkScorer).precision)
+	ChunkPrecision ChunkMetric = rankedChunkMetric("chunk_precision", (*chunkScorer).precision)
 
 	// ChunkF1, "chunk_f1", is the harmonic mean of precision and recall
 	// (Manning et al. 2008, §8.3, with β = 1) of each query:
@@ -128,11 +128,11 @@ var (
 	//	2 · precision · recall / (precision + recall)
 	//
 	// It is 0 where either is 0.
-	ChunkF1 = rankedChunkMetric("chunk_f1", (*chunkScorer).f1)
+	ChunkF1 ChunkMetric = rankedChunkMetric("chunk_f1", (*chunkScorer).f1)
 
 	// ChunkHitRate, "chunk_hit_rate", is 1 if any of the first k chunks is
 	// relevant, else 0. It is 0 where nothing is relevant.
-	ChunkHitRate = rankedChunkMetric("chunk_hit_rate", (*chunkScorer).hitRate)
+	ChunkHitRate ChunkMetric = rankedChunkMetric("chunk_hit_rate", (*chunkScorer).hitRate)
 
 	// ChunkMRR, "chunk_mrr", is the reciprocal rank, whose mean over queries is
 	// the MRR (Voorhees 1999, TREC-8 question answering), cut at k:
@@ -141,7 +141,7 @@ var (
 	//
 	// It is 0 where no relevant chunk is among the first k, so also where
 	// nothing is relevant.
-	ChunkMRR = rankedChunkMetric("chunk_mrr", (*chunkScorer).reciprocalRank)
+	ChunkMRR ChunkMetric = rankedChunkMetric("chunk_mrr", (*chunkScorer).reciprocalRank)
 
 	// ChunkNDCG, "chunk_ndcg", is the normalised discounted cumulative gain
 	// (Järvelin & Kekäläinen 2002) at k, with binary gains and the discount
@@ -150,7 +150,7 @@ var (
 	//	Σ d(i) · rel(i)  for i = 1 … k   /   Σ d(i)  for i = 1 … min(k, |relevant|)
 	//
 	// It is 0 where nothing is relevant.
-	ChunkNDCG = rankedChunkMetric("chunk_ndcg", (*chunkScorer).ndcg)
+	ChunkNDCG ChunkMetric = rankedChunkMetric("chunk_ndcg", (*chunkScorer).ndcg)
 
 	// ChunkMAP, "chunk_map", is the average precision, whose mean over queries is
 	// the MAP (Manning et al. 2008, §8.4), cut at k:
@@ -159,5 +159,5 @@ var (
 	//
 	// It divides by the number of relevant chunks even if that exceeds k, as the
 	// map_cut of trec_eval does. It is 0 where nothing is relevant.
-	ChunkMAP = rankedChunkMetric("chunk_map", (*chunkScorer).averagePrecision)
+	ChunkMAP ChunkMetric = rankedChunkMetric("chunk_map", (*chunkScorer).averagePrecision)
 )

@@ -2,6 +2,7 @@ package ragtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -29,6 +30,7 @@ type engine[C chunkers.Indexed] struct {
 	vectors     [][]float32        // of the queries, for dense retrieval
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
 	scores      [][]float64        // of each query in the last round, by metric
+	repeated    int                // how many chunks were retrieved twice for a query in the last round
 }
 
 // level is what token level and chunk level do differently.
@@ -116,16 +118,20 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 }
 
 // stopped returns the error of a run: once ctx is done, one that says why and at
-// which stage.
+// which stage. It wraps both the error of ctx and its cause.
 func (e *engine[C]) stopped(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	stage := e.trace.stage()
-	if stage == "" {
-		return fmt.Errorf("stopped before the first stage: %w", context.Cause(ctx))
+	at := "before the first stage"
+	if stage := e.trace.stage(); stage != "" {
+		at = fmt.Sprintf("at stage %q", stage)
 	}
-	return fmt.Errorf("stopped at stage %q: %w", stage, context.Cause(ctx))
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ctx.Err()) {
+		return fmt.Errorf("stopped %s: %w", at, cause)
+	}
+	return fmt.Errorf("stopped %s: %w: %w", at, ctx.Err(), cause)
 }
 
 func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
@@ -244,6 +250,7 @@ func (e *engine[C]) candidates(retrieved [][]ScoredChunk[C]) ([][]ScoredChunk[C]
 	all := make([]ScoredChunk[C], 0, total)
 	lists := make([][]ScoredChunk[C], len(retrieved))
 	times := map[identity]int{} // how often each chunk was retrieved for a query
+	e.repeated = 0
 	for i, list := range retrieved {
 		clear(times)
 		begin := len(all)
@@ -252,7 +259,9 @@ func (e *engine[C]) candidates(retrieved [][]ScoredChunk[C]) ([][]ScoredChunk[C]
 			if err != nil {
 				return nil, fmt.Errorf("retrieving for %s: rank %d: %w", e.query(i), rank+1, err)
 			}
-			if !again {
+			if again {
+				e.repeated++
+			} else {
 				all = append(all, h)
 			}
 		}
@@ -372,12 +381,11 @@ func (e *engine[C]) finish() (*Result, error) {
 		CorpusFingerprint: e.corpus.Fingerprint(),
 	}
 	r.Diagnostics.Documents = e.corpus.Len()
+	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
+		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
+	}
 	for m, name := range e.metrics {
-		sum := 0.0
-		for _, scores := range e.scores {
-			sum += scores[m]
-		}
-		r.Metrics[m] = Score{name, sum / float64(len(e.scores))}
+		r.Metrics[m] = Score{name, mean(e.scores, m)}
 	}
 	for i, q := range e.queries {
 		out := &r.Queries[i]

@@ -322,7 +322,7 @@ func TestStageErrors(t *testing.T) {
 			e.Chunker = chunkFunc(func(_ context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
 				return []chunkers.Piece{{Text: "bananas", Start: 6, End: 13}}, nil
 			})
-		}, []string{"chunking a.md", "piece 0", `"bananas"`, `" banana"`, "bytes", "RewritesText"}},
+		}, []string{"chunking a.md", "piece 0", `"bananas"`, `"banana"`, "bytes", "RewritesText"}},
 		{"embedder", func(e *ragtest.TokenLevel) {
 			e.Embedder = embedFunc(func(context.Context, []string) ([][]float32, error) { return nil, boom })
 		}, []string{"embedding chunk 0 of a.md", "boom"}},
@@ -663,8 +663,8 @@ func TestCancellation(t *testing.T) {
 				})
 			}
 			_, err := e.Evaluate(ctx)
-			if !errors.Is(err, cause) {
-				t.Errorf("got error %v, want one that wraps the cause %q", err, cause)
+			if !errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+				t.Errorf("got error %v, want one that wraps context.Canceled and the cause %q", err, cause)
 			}
 			for range 100 {
 				if runtime.NumGoroutine() <= before {
@@ -728,4 +728,43 @@ func TestDenseAsRetriever(t *testing.T) {
 	}
 	_, err = e.Evaluate(t.Context())
 	expectError(t, err, "indexed before", "fresh")
+}
+
+// A threshold at a score that all queries have holds.
+func TestMeanOfEqualScores(t *testing.T) {
+	for _, score := range []float64{0.1, 0.7, 0.8, 1.0 / 3} {
+		for _, n := range []int{1, 3, 8, 998} {
+			e := fruit(t)
+			e.Queries = nil
+			for i := range n {
+				e.Queries = append(e.Queries, tokenQuery(fmt.Sprint("query ", i)))
+			}
+			e.Metrics = []ragtest.TokenMetric{ragtest.NewTokenMetric("constant", func(ragtest.TokenOutcome) float64 { return score })}
+			r, err := e.Evaluate(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := r.Score("constant"); got != score {
+				t.Errorf("%d queries: got mean %v, want %v", n, got, score)
+			}
+		}
+	}
+}
+
+// At chunk level a chunk that is retrieved twice keeps its first rank; a store
+// that returns one twice was not fresh, which is said.
+func TestStoreThatHeldTheSameChunks(t *testing.T) {
+	e := fruitChunks(t)
+	e.Store, e.K = ragtest.NewMemoryStore[chunkers.Chunk](), 3
+	fresh, err := e.Evaluate(t.Context())
+	if err != nil || len(fresh.Diagnostics.Warnings) > 0 {
+		t.Fatalf("a fresh store: got error %v and warnings %q", err, fresh.Diagnostics.Warnings)
+	}
+	reused, err := e.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := reused.Diagnostics.Warnings; len(w) != 1 || !strings.Contains(w[0], "give each evaluation a fresh one") {
+		t.Errorf("a store that was used before: got warnings %q, want one", w)
+	}
 }

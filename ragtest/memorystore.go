@@ -39,6 +39,9 @@ type MemoryStore[C any] struct {
 // [chunkers.PositionAwareChunk], or any type of your own.
 func NewMemoryStore[C any]() *MemoryStore[C] { return new(MemoryStore[C]) }
 
+// Equal reports whether both are the same store.
+func (s *MemoryStore[C]) Equal(t *MemoryStore[C]) bool { return s == t }
+
 // String returns "memory".
 func (s *MemoryStore[C]) String() string { return "memory" }
 

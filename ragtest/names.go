@@ -2,6 +2,8 @@ package ragtest
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/spans"
@@ -38,17 +40,25 @@ func docOf[C chunkers.Indexed](c C) spans.DocumentID {
 	panic("unreachable: Indexed has two members")
 }
 
-// abbreviate returns the first n characters of s on one line.
+// abbreviate returns the first n characters of s on one line, each run of white
+// space as one space and none at the ends.
 func abbreviate(s string, n int) string {
-	short := make([]rune, 0, n)
+	short := make([]rune, 0, n+1)
 	for _, r := range s {
+		space := unicode.IsSpace(r)
+		if space && (len(short) == 0 || short[len(short)-1] == ' ') {
+			continue
+		}
 		if len(short) == n {
+			if space {
+				continue
+			}
 			return string(short[:n-1]) + "…"
 		}
-		if r == '\n' || r == '\r' || r == '\t' {
+		if space {
 			r = ' '
 		}
 		short = append(short, r)
 	}
-	return string(short)
+	return strings.TrimSuffix(string(short), " ")
 }

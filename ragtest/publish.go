@@ -67,6 +67,6 @@ func progress(tb testing.TB) func(stage string, done, total int) {
 		if total > 0 {
 			of = fmt.Sprintf(" of %d", total)
 		}
-		tb.Logf("ragtest: %s: %d%s", stage, done, of)
+		fmt.Fprintf(tb.Output(), "ragtest: %s: %d%s\n", stage, done, of)
 	}
 }

@@ -17,7 +17,7 @@ import (
 //
 //  1. The context is the test's, with a deadline a little before the one that
 //     -timeout gives the test binary: a service that hangs fails this test, not
-//     the binary.
+//     the binary, if the component that waits for it heeds its context.
 //  2. In a test the evaluation runs once. In a benchmark chunking, embedding
 //     and indexing are set-up, and what is timed is retrieving and scoring all
 //     queries; each metric is then reported, with the number of chunks and

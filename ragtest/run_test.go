@@ -100,7 +100,7 @@ func TestThresholds(t *testing.T) {
 	for _, want := range []string{
 		"ragtest: span_recall: got 0.8333, want >= 0.9, over 3 queries",
 		`0.5000  ` + string(ragtest.NewQueryID("pfel")) + `: "pfel"`,
-		`missed a.md[5:10] " bana"`,
+		`missed a.md[5:10] "bana"`,
 		`retrieved first a.md[0:5] "äpfel"`,
 		"reproduce: go test -v -run '^TestThresholds$'",
 	} {

@@ -113,13 +113,17 @@ func (r *Result) failure(t ThresholdResult, want bound) string {
 		}
 		score, _ := q.Score(t.Metric)
 		fmt.Fprintf(&b, "\n  %.4f  %s: %q", score, q.ID, abbreviate(q.Text, 100))
-		for _, p := range q.Missed[:min(missedPassages, len(q.Missed))] {
+		missed := q.Missed
+		if want.upper { // too much was found, not too little
+			missed = nil
+		}
+		for _, p := range missed[:min(missedPassages, len(missed))] {
 			fmt.Fprintf(&b, "\n          missed %s", place(p.Span, p.ChunkID))
 			if p.Text != "" {
 				fmt.Fprintf(&b, " %q", abbreviate(p.Text, 80))
 			}
 		}
-		if more := len(q.Missed) - missedPassages; more > 0 {
+		if more := len(missed) - missedPassages; more > 0 {
 			fmt.Fprintf(&b, "\n          and %d more", more)
 		}
 		if len(q.Hits) > 0 {

@@ -111,7 +111,7 @@ var (
 	//	|retrieved ∩ relevant| / |relevant|
 	//
 	// It is 1 where nothing is relevant.
-	SpanRecall = rankedTokenMetric("span_recall", (*tokenScorer).recall)
+	SpanRecall TokenMetric = rankedTokenMetric("span_recall", (*tokenScorer).recall)
 
 	// SpanPrecision, "span_precision", is the share of the retrieved characters
 	// that are relevant (Manning et al. 2008, §8.3, over characters):
@@ -119,14 +119,14 @@ var (
 	//	|retrieved ∩ relevant| / |retrieved|
 	//
 	// It is 0 where nothing was retrieved.
-	SpanPrecision = rankedTokenMetric("span_precision", (*tokenScorer).precision)
+	SpanPrecision TokenMetric = rankedTokenMetric("span_precision", (*tokenScorer).precision)
 
 	// SpanIoU, "span_iou", is the intersection over union, or Jaccard index:
 	//
 	//	|retrieved ∩ relevant| / |retrieved ∪ relevant|
 	//
 	// It is 1 where both are empty and 0 where exactly one is.
-	SpanIoU = rankedTokenMetric("span_iou", (*tokenScorer).iou)
+	SpanIoU TokenMetric = rankedTokenMetric("span_iou", (*tokenScorer).iou)
 
 	// SpanPrecisionRedundant, "span_precision_redundant", is the precision of
 	// Chroma's chunking evaluation (Smith & Troynikov 2024), in which characters
@@ -136,7 +136,7 @@ var (
 	//	|retrieved ∩ relevant| / Σ |chunk|
 	//
 	// It is 0 where nothing was retrieved.
-	SpanPrecisionRedundant = rankedTokenMetric("span_precision_redundant", (*tokenScorer).precisionRedundant)
+	SpanPrecisionRedundant TokenMetric = rankedTokenMetric("span_precision_redundant", (*tokenScorer).precisionRedundant)
 
 	// SpanIoURedundant, "span_iou_redundant", is the intersection over union of
 	// Chroma's chunking evaluation (Smith & Troynikov 2024), with the redundancy
@@ -145,11 +145,11 @@ var (
 	//	|retrieved ∩ relevant| / (Σ |chunk| + |relevant \ retrieved|)
 	//
 	// It is 1 where both are empty and 0 where exactly one is.
-	SpanIoURedundant = rankedTokenMetric("span_iou_redundant", (*tokenScorer).iouRedundant)
+	SpanIoURedundant TokenMetric = rankedTokenMetric("span_iou_redundant", (*tokenScorer).iouRedundant)
 
 	// SpanHitRate, "span_hit_rate", is 1 if any of the first k chunks holds a
 	// relevant character, else 0. It is 0 where nothing is relevant.
-	SpanHitRate = rankedTokenMetric("span_hit_rate", (*tokenScorer).hitRate)
+	SpanHitRate TokenMetric = rankedTokenMetric("span_hit_rate", (*tokenScorer).hitRate)
 
 	// SpanMRR, "span_mrr", is the reciprocal rank, whose mean over queries is the
 	// MRR (Voorhees 1999, TREC-8 question answering), cut at k:
@@ -158,7 +158,7 @@ var (
 	//
 	// It is 0 where no such chunk is among the first k, so also where nothing is
 	// relevant.
-	SpanMRR = rankedTokenMetric("span_mrr", (*tokenScorer).reciprocalRank)
+	SpanMRR TokenMetric = rankedTokenMetric("span_mrr", (*tokenScorer).reciprocalRank)
 
 	// SpanNDCG, "span_ndcg", is the normalised discounted cumulative gain
 	// (Järvelin & Kekäläinen 2002) at k. The gain new(i) of the chunk at rank i is
@@ -178,7 +178,7 @@ var (
 	// It is 0 where nothing is relevant, and where no chunk of the index holds a
 	// relevant character. Of knows no index and takes all the retrieved chunks
 	// for it, as does an evaluation whose retriever was not given its chunks.
-	SpanNDCG = rankedTokenMetric("span_ndcg", (*tokenScorer).ndcg)
+	SpanNDCG TokenMetric = rankedTokenMetric("span_ndcg", (*tokenScorer).ndcg)
 
 	// SpanMAP, "span_map", is the average precision, whose mean over queries is
 	// the MAP, cut at k and counted in characters throughout, as in the focused
@@ -189,5 +189,5 @@ var (
 	//
 	// No number of chunks appears in it, so that it compares chunks of different
 	// sizes. It is 0 where nothing is relevant.
-	SpanMAP = rankedTokenMetric("span_map", (*tokenScorer).averagePrecision)
+	SpanMAP TokenMetric = rankedTokenMetric("span_map", (*tokenScorer).averagePrecision)
 )
