@@ -2,6 +2,7 @@ package chunkers
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -21,3 +22,13 @@ func nameOf(component any) string {
 // nestedName is nameOf for a component that is a field of another: its own
 // slashes would read as fields of that one.
 func nestedName(component any) string { return strings.ReplaceAll(nameOf(component), "/", ",") }
+
+// same reports whether two chunkers are of one type and equal: the same function,
+// or values that are deeply equal.
+func same(a, b any) bool {
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	if va.IsValid() && vb.IsValid() && va.Type() == vb.Type() && va.Kind() == reflect.Func {
+		return va.Pointer() == vb.Pointer()
+	}
+	return reflect.DeepEqual(a, b)
+}

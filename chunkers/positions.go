@@ -69,6 +69,9 @@ func IsAdapted(c PositionAwareChunker) bool {
 // aligned is the adapter that WithPositions returns.
 type aligned struct{ chunker Chunker }
 
+// Equal reports whether both adapt the same chunker.
+func (a aligned) Equal(b aligned) bool { return same(a.chunker, b.chunker) }
+
 func (a aligned) Chunk(ctx context.Context, text string) ([]string, error) {
 	if err := a.notNil(); err != nil {
 		return nil, err

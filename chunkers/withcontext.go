@@ -36,6 +36,11 @@ type inContext struct {
 	before, after int
 }
 
+// Equal reports whether both decorate the same chunker in the same way.
+func (c inContext) Equal(d inContext) bool {
+	return c.before == d.before && c.after == d.after && same(c.chunker, d.chunker)
+}
+
 func (c inContext) RewritesText() bool { return true }
 
 func (c inContext) Validate() error {

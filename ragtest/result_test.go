@@ -1,6 +1,7 @@
 package ragtest_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -97,13 +98,15 @@ func TestExportedValuesCompare(t *testing.T) {
 		ragtest.SpanRecall.AtLeast(0.5), ragtest.ChunkMRR.AtMost(0.5),
 		ragtest.TokenOutcome{Relevant: e.Queries[0].Relevant}, ragtest.ChunkOutcome{Relevant: []chunkers.ChunkID{chunkers.NewChunkID("x")}},
 		ragtest.ScoredChunk[chunkers.Chunk]{Chunk: chunkers.Chunk{ID: chunkers.NewChunkID("x")}, Score: 1},
+		chunkers.WithPositions(lines), chunkers.WithContext(chunkers.FixedSize{Size: 3}, 1, 1), ragtest.NewMemoryStore[chunkers.Chunk](),
 		chunkers.FixedSize{Size: 3}, chunkers.RecursiveCharacter{Size: 3, Separators: []string{" "}},
 	} {
 		if diff := cmp.Diff(v, v); diff != "" {
 			t.Errorf("%T differs from itself:\n%s", v, diff)
 		}
 	}
-	if cmp.Equal(ragtest.SpanRecall, ragtest.SpanRecall.At(3)) || cmp.Equal(chunkers.NewChunkID("x"), chunkers.NewChunkID("y")) {
+	other := chunkers.WithPositions(chunkers.Func(func(context.Context, string) ([]string, error) { return nil, nil }))
+	if cmp.Equal(chunkers.WithPositions(lines), other) || cmp.Equal(ragtest.SpanRecall, ragtest.SpanRecall.At(3)) || cmp.Equal(chunkers.NewChunkID("x"), chunkers.NewChunkID("y")) {
 		t.Error("different values are equal")
 	}
 }
