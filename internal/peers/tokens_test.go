@@ -64,10 +64,14 @@ func TestTokenLengthsDoTheSameWork(t *testing.T) {
 var lineEnds = regexp.MustCompile(`\n{3,}`)
 
 // BenchmarkTokenLengths compares RecursiveCharacter in cl100k tokens with
-// langchaingo's, both with our tokenizer. First forgets before each run what the
+// langchaingo's, which counts with our tokenizer or with tiktoken-go/tokenizer. First forgets before each run what the
 // length remembers, so that nothing is known but what recurs in the corpora.
 func BenchmarkTokenLengths(b *testing.B) {
 	docs, size := chromaCorpora(b)
+	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
+	if err != nil {
+		b.Fatal(err)
+	}
 	impls := []struct {
 		name string
 		cut  func(b *testing.B, doc *spans.Document, size, overlap int, length chunkers.Length) int
@@ -80,6 +84,15 @@ func BenchmarkTokenLengths(b *testing.B) {
 		}},
 		{"langchaingo", func(b *testing.B, doc *spans.Document, size, overlap int, _ chunkers.Length) int {
 			return len(langchaingoTokens(b, doc, size, overlap, plainLength))
+		}},
+		{"langchaingo-tiktoken-go", func(b *testing.B, doc *spans.Document, size, overlap int, _ chunkers.Length) int {
+			return len(langchaingoTokens(b, doc, size, overlap, func(text string) int {
+				n, err := codec.Count(text)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return n
+			}))
 		}},
 	}
 	plainLength("") // loads the encoding
