@@ -1,9 +1,11 @@
 package ragtest_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,64 +28,125 @@ func BenchmarkChunkers(b *testing.B) {
 	}
 }
 
-// misuse is set for the benchmarks that TestBenchmarkMisuse runs.
-const misuse = "RAGTEST_BENCHMARK_MISUSE"
+// onPurpose is set for the benchmarks that a test runs.
+const onPurpose = "RAGTEST_BENCHMARK_ON_PURPOSE"
 
-func BenchmarkMisuseInsideLoop(b *testing.B) {
-	skipUnlessMisuse(b)
-	for b.Loop() {
-		ragtest.RunTokenLevel(b, fruit(b))
+// BenchmarkOnPurpose does what benchmarks should not, and what they may do.
+func BenchmarkOnPurpose(b *testing.B) {
+	if os.Getenv(onPurpose) == "" {
+		b.Skip("for TestBenchmarks only")
 	}
-}
-
-func BenchmarkMisuseTwice(b *testing.B) {
-	skipUnlessMisuse(b)
-	ragtest.RunTokenLevel(b, fruit(b))
-	ragtest.RunChunkLevel(b, fruitChunks(b))
-}
-
-func skipUnlessMisuse(b *testing.B) {
-	if os.Getenv(misuse) == "" {
-		b.Skip("a mistake that TestBenchmarkMisuse makes on purpose")
-	}
+	run := func(b *testing.B) { ragtest.RunTokenLevel(b, fruit(b)) }
+	b.Run("inside", func(b *testing.B) {
+		for b.Loop() {
+			run(b)
+		}
+	})
+	b.Run("after", func(b *testing.B) {
+		for b.Loop() {
+		}
+		run(b)
+	})
+	b.Run("twice", func(b *testing.B) {
+		run(b)
+		ragtest.RunChunkLevel(b, fruitChunks(b))
+	})
+	b.Run("counted", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			run(b)
+		}
+	})
+	b.Run("range", func(b *testing.B) {
+		for range b.N { // which is 1 before the first Loop
+			run(b)
+		}
+	})
+	b.Run("stopped", func(b *testing.B) {
+		b.StopTimer()
+		run(b)
+	})
+	b.Run("wrapped", func(b *testing.B) { ragtest.RunTokenLevel(struct{ *testing.B }{b}, fruit(b)) })
+	b.Run("fails", func(b *testing.B) {
+		calls := 0
+		e := fruit(b)
+		e.Store = &countingStore{ragtest.NewMemoryStore[chunkers.PositionAwareChunk](), func() error {
+			if calls++; calls == 2 {
+				return errors.New("boom")
+			}
+			return nil
+		}}
+		ragtest.RunTokenLevel(b, e)
+	})
+	b.Run("threshold", func(b *testing.B) { ragtest.RunTokenLevel(b, fruit(b), ragtest.SpanRecall.AtLeast(0.9)) })
+	b.Run("other-metric", func(b *testing.B) {
+		e := fruit(b)
+		e.Metrics = []ragtest.TokenMetric{ragtest.SpanMRR.At(1)}
+		ragtest.RunTokenLevel(b, e)
+	})
 }
 
 // runBenchmarks runs this test binary's benchmarks as go test -bench does.
-func runBenchmarks(t *testing.T, pattern string, env ...string) (output string, err error) {
+func runBenchmarks(t *testing.T, pattern string, flags ...string) (output string, err error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench="+pattern, "-test.benchtime=3x", "-test.count=2")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{"-test.run=^$", "-test.bench=" + pattern}, flags...)...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(os.Environ(), onPurpose+"=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-func TestBenchmarkMisuse(t *testing.T) {
-	for pattern, want := range map[string]string{
-		"^BenchmarkMisuseInsideLoop$": "within this benchmark's own b.Loop",
-		"^BenchmarkMisuseTwice$":      "this benchmark ran a loop or an evaluation before",
+func TestBenchmarks(t *testing.T) {
+	const within, before = "ragtest: the evaluation is within this benchmark's own b.Loop", "ragtest: this benchmark ran a loop or an evaluation before"
+	for name, want := range map[string]struct{ failure, says string }{
+		"inside":       {within, ""},
+		"after":        {before, ""},
+		"twice":        {before, "b.Run"},
+		"counted":      {before, ""},
+		"range":        {},
+		"stopped":      {},
+		"wrapped":      {},
+		"fails":        {"ragtest: retrieving: boom", ""},
+		"threshold":    {"ragtest: span_recall: got 0.8333, want >= 0.9", "span_recall     0.8333  0.5000  2             >= 0.9 FAILED"},
+		"other-metric": {},
 	} {
-		out, err := runBenchmarks(t, pattern, misuse+"=1")
-		if err == nil || !strings.Contains(out, want) {
-			t.Errorf("%s: got error %v and output\n%s\nwant a failure that says %q", pattern, err, out, want)
+		out, err := runBenchmarks(t, "^BenchmarkOnPurpose$/^"+name+"$", "-test.benchtime=3x")
+		if want.failure == "" {
+			if result := regexp.MustCompile(`(?m)^BenchmarkOnPurpose/` + name + `\S*\s+3\s.* ns/query.* span_`); err != nil || !result.MatchString(out) {
+				t.Errorf("%s: got error %v and output\n%s\nwant a result of 3 iterations", name, err, out)
+			}
+		} else if err == nil || !strings.Contains(out, want.failure) || !strings.Contains(out, want.says) {
+			t.Errorf("%s: got error %v and output\n%s\nwant a failure that says %q and %q", name, err, out, want.failure, want.says)
+		}
+	}
+	out, _ := runBenchmarks(t, "^BenchmarkOnPurpose$/^threshold$", "-test.benchtime=1x")
+	if want := "reproduce: go test -v -run '^$' -bench '^BenchmarkOnPurpose$/^threshold$'\n"; !strings.Contains(out, want) {
+		t.Errorf("got output\n%s\nwant %q", out, want)
+	}
+}
+
+// Unit lines stand at the begin of a line, once each, whatever is printed around
+// them.
+func TestUnitLines(t *testing.T) {
+	units := []string{"Unit span_recall better=higher assume=exact", "Unit span_mrr@1 better=higher assume=exact", "Unit chunks assume=exact"}
+	for _, flags := range [][]string{nil, {"-test.v"}, {"-test.count=2"}, {"-test.v", "-test.count=2", "-test.cpu=1,2"}, {"-test.benchmem"}} {
+		out, err := runBenchmarks(t, "^BenchmarkOnPurpose$/^(stopped|wrapped|other-metric)$", append(flags, "-test.benchtime=1x")...)
+		if err != nil {
+			t.Errorf("%q: %v\n%s", flags, err, out)
+		}
+		for _, unit := range units {
+			if n := strings.Count("\n"+out, "\n"+unit+"\n"); n != 1 || strings.Count(out, unit) != 1 {
+				t.Errorf("%q: got %q %d times at the begin of a line, want once, in\n%s", flags, unit, n, out)
+			}
 		}
 	}
 }
 
-// What a benchmark prints is what benchstat reads: units with their metadata,
-// once, and a result line for each run with every metric.
+// What a benchmark prints is what benchstat reads: units with their metadata, and
+// a result line for each run with every metric.
 func TestBenchstatReadsTheOutput(t *testing.T) {
-	out, err := runBenchmarks(t, "^BenchmarkChunkers$")
+	out, err := runBenchmarks(t, "^BenchmarkChunkers$", "-test.benchtime=3x", "-test.count=2")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, unit := range []string{
-		"Unit span_recall better=higher assume=exact", "Unit span_precision better=higher assume=exact",
-		"Unit span_iou better=higher assume=exact", "Unit chunks assume=exact",
-	} {
-		if n := strings.Count("\n"+out, "\n"+unit+"\n"); n != 1 {
-			t.Errorf("got %q %d times at the begin of a line, want once, in\n%s", unit, n, out)
-		}
 	}
 	results := 0
 	files := benchfmt.NewReader(strings.NewReader(out), "output")

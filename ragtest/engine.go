@@ -404,3 +404,25 @@ func (e *engine[C]) finish() (*Result, error) {
 	r.Elapsed = time.Since(e.began)
 	return r, nil
 }
+
+// mean returns the mean of one column, rounded once: that of equal scores is
+// their score, so that a threshold of 0.8 holds for queries that all score 0.8.
+// What rounding loses is summed beside the sum (Neumaier 1974), and the remainder
+// of the division is taken into account.
+func mean(rows [][]float64, column int) float64 {
+	sum, lost := 0.0, 0.0
+	for _, row := range rows {
+		x := row[column]
+		s := sum + x
+		if math.Abs(sum) >= math.Abs(x) {
+			lost += (sum - s) + x
+		} else {
+			lost += (x - s) + sum
+		}
+		sum = s
+	}
+	n := float64(len(rows))
+	quotient := sum / n
+	remainder := math.FMA(-quotient, n, sum) + lost
+	return quotient + remainder/n
+}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rageval/rageval/chunkers"
@@ -617,74 +616,6 @@ func TestSameResultAtEveryGOMAXPROCS(t *testing.T) {
 	}
 }
 
-// Every stage ends promptly when the context is cancelled within it, with the
-// cause as its error, and leaves no goroutine behind.
-func TestCancellation(t *testing.T) {
-	cause := errors.New("had enough")
-	for _, stage := range []string{"chunk", "embed", "query", "retrieve", "rerank"} {
-		t.Run(stage, func(t *testing.T) {
-			before := runtime.NumGoroutine()
-			ctx, cancel := context.WithCancelCause(t.Context())
-			defer cancel(nil)
-			wait := func(ctx context.Context, at string) error {
-				if at != stage {
-					return nil
-				}
-				cancel(cause)
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			e := fruit(t)
-			e.Chunker = chunkFunc(func(ctx context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
-				if err := wait(ctx, "chunk"); err != nil {
-					return nil, err
-				}
-				return placedLines{}.ChunkWithPositions(ctx, doc)
-			})
-			e.Embedder = asymmetric{
-				func(ctx context.Context, texts []string) ([][]float32, error) {
-					if err := wait(ctx, "embed"); err != nil {
-						return nil, err
-					}
-					return letters{}.Embed(ctx, texts)
-				}, func(ctx context.Context, texts []string) ([][]float32, error) {
-					if err := wait(ctx, "query"); err != nil {
-						return nil, err
-					}
-					return letters{}.Embed(ctx, texts)
-				}}
-			e.Reranker = rerankFunc[chunkers.PositionAwareChunk](func(ctx context.Context, _ string, chunks []scored) ([]scored, error) {
-				return chunks, wait(ctx, "rerank")
-			})
-			if stage == "retrieve" {
-				e.Embedder = nil
-				e.Retriever = ragtest.RetrieverFunc[chunkers.PositionAwareChunk](func(ctx context.Context, _ string, _ int) ([]scored, error) {
-					return nil, wait(ctx, "retrieve")
-				})
-			}
-			_, err := e.Evaluate(ctx)
-			if !errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
-				t.Errorf("got error %v, want one that wraps context.Canceled and the cause %q", err, cause)
-			}
-			for range 100 {
-				if runtime.NumGoroutine() <= before {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Errorf("got %d goroutines, %d before", runtime.NumGoroutine(), before)
-		})
-	}
-}
-
-func TestCancelledBefore(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := fruit(t).Evaluate(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want context.Canceled", err)
-	}
-}
-
 func TestTwoTextsOfOneSpan(t *testing.T) {
 	e := fruit(t)
 	e.Chunker = twice{}
@@ -728,27 +659,6 @@ func TestDenseAsRetriever(t *testing.T) {
 	}
 	_, err = e.Evaluate(t.Context())
 	expectError(t, err, "indexed before", "fresh")
-}
-
-// A threshold at a score that all queries have holds.
-func TestMeanOfEqualScores(t *testing.T) {
-	for _, score := range []float64{0.1, 0.7, 0.8, 1.0 / 3} {
-		for _, n := range []int{1, 3, 8, 998} {
-			e := fruit(t)
-			e.Queries = nil
-			for i := range n {
-				e.Queries = append(e.Queries, tokenQuery(fmt.Sprint("query ", i)))
-			}
-			e.Metrics = []ragtest.TokenMetric{ragtest.NewTokenMetric("constant", func(ragtest.TokenOutcome) float64 { return score })}
-			r, err := e.Evaluate(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, _ := r.Score("constant"); got != score {
-				t.Errorf("%d queries: got mean %v, want %v", n, got, score)
-			}
-		}
-	}
 }
 
 // At chunk level a chunk that is retrieved twice keeps its first rank; a store

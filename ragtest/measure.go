@@ -2,7 +2,6 @@ package ragtest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -63,25 +62,4 @@ func (m TokenMetric) dependsOnRank(k int) bool {
 func (m ChunkMetric) dependsOnRank(k int) bool {
 	ranked := []*chunkMeasure{ChunkMRR.measure, ChunkNDCG.measure, ChunkMAP.measure}
 	return m.measure.custom != nil || m.cut.of(k) < k || slices.Contains(ranked, m.measure)
-}
-
-// mean returns the mean of the scores of metric m, correctly rounded but for
-// the rarest cases: the mean of equal scores is that score. The sum is kept as
-// two numbers, of which the second holds what the first rounds off (Neumaier
-// 1974); FMA yields the remainder of the division.
-func mean(scores [][]float64, m int) float64 {
-	sum, rest := 0.0, 0.0
-	for _, of := range scores {
-		x := of[m]
-		next := sum + x
-		if math.Abs(sum) >= math.Abs(x) {
-			rest += (sum - next) + x
-		} else {
-			rest += (x - next) + sum
-		}
-		sum = next
-	}
-	n := float64(len(scores))
-	quotient := sum / n
-	return quotient + (math.FMA(-quotient, n, sum)+rest)/n
 }

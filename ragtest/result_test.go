@@ -3,6 +3,7 @@ package ragtest_test
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,39 @@ func TestResultJSON(t *testing.T) {
 		}
 		if string(again) != string(data) {
 			t.Errorf("%s level: writing what was read differs:\n%s\n%s", r.Level, again, data)
+		}
+	}
+}
+
+// Whatever a result holds, its JSON form reads back to an equal value, and that
+// writes the same bytes.
+func TestResultJSONRoundTrip(t *testing.T) {
+	odd := "\"quoted\" <b>&amp; \u2028\u2029 \x00\x1f\t\r\n \\ \uFFFD 😀 e\u0301 \\ufffd"
+	for name, r := range map[string]ragtest.Result{
+		"zero":  {},
+		"empty": {Metrics: []ragtest.Score{}, Thresholds: []ragtest.ThresholdResult{}, Queries: []ragtest.QueryResult{}, Diagnostics: ragtest.Diagnostics{Warnings: []string{}}},
+		"empty within": {Queries: []ragtest.QueryResult{{Metadata: map[string]string{}, Scores: []ragtest.Score{}, Hits: []ragtest.Hit{}, Relevant: []ragtest.Passage{}, Missed: []ragtest.Passage{}},
+			{Hits: []ragtest.Hit{{}}, Missed: []ragtest.Passage{{}}}}},
+		"odd texts": {Name: odd, CorpusFingerprint: odd, Components: ragtest.Components{Chunker: odd, Retriever: odd}, Diagnostics: ragtest.Diagnostics{Warnings: []string{odd, ""}},
+			Queries: []ragtest.QueryResult{{ID: ragtest.QueryID(odd), Text: odd, Metadata: map[string]string{odd: odd, "": ""},
+				Hits: []ragtest.Hit{{Rank: 1, ChunkID: odd, Doc: spans.DocumentID(odd), Span: spans.Span{Doc: spans.DocumentID(odd), Start: 1, End: 2}, Text: odd}}}}},
+		"numbers": {K: math.MaxInt, Chunks: -1, Metrics: []ragtest.Score{{Value: 0.1}, {Value: 1.0 / 3}, {Value: 5e-324}, {Value: math.MaxFloat64}, {Value: math.Copysign(0, -1)}}},
+	} {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var back ragtest.Result
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(back, r); diff != "" {
+			t.Errorf("%s: JSON changed the result (-got +want):\n%s", name, diff)
+		}
+		if again, err := json.Marshal(back); err != nil || string(again) != string(data) {
+			t.Errorf("%s: got error %v and\n%s\nwant\n%s", name, err, again, data)
 		}
 	}
 }
@@ -127,6 +161,43 @@ func TestResultTable(t *testing.T) {
   span_precision  0.6667  0.0000  2
   span_iou        0.5000  0.0000  1
   warning: mind the gap
+`
+	if diff := cmp.Diff(r.String(), want); diff != "" {
+		t.Errorf("(-got +want):\n%s", diff)
+	}
+}
+
+// A result made by hand or read from a file may lack what a run has.
+func TestTableOfAPartialResult(t *testing.T) {
+	for _, r := range []ragtest.Result{
+		{},
+		{Metrics: []ragtest.Score{{Metric: "span_recall", Value: 0.5}}, Queries: make([]ragtest.QueryResult, 2)},
+		{Queries: []ragtest.QueryResult{{Scores: []ragtest.Score{{Metric: "span_recall", Value: 1}}}}},
+	} {
+		if got := r.String(); !strings.Contains(got, "evaluation") {
+			t.Errorf("got table %q", got)
+		}
+	}
+}
+
+// Columns line up by what is seen, not by bytes.
+func TestTableWithNonASCII(t *testing.T) {
+	e := fruit(t)
+	e.Name = "Früchte 果物"
+	e.Metrics = []ragtest.TokenMetric{ragtest.SpanRecall, ragtest.SpanMRR.At(1)}
+	r, err := e.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Components = ragtest.Components{Chunker: "zeilen/größe=3", Retriever: "Ähnlichkeit"}
+	r.Diagnostics.Warnings = []string{"„ä“ was skipped"}
+	want := `token-level evaluation Früchte 果物: 2 documents, 3 queries, K = 1, 5 chunks
+  chunker zeilen/größe=3  retriever Ähnlichkeit
+
+  metric       mean    min     queries at 1  threshold
+  span_recall  0.8333  0.5000  2
+  span_mrr@1   0.6667  0.0000  2
+  warning: „ä“ was skipped
 `
 	if diff := cmp.Diff(r.String(), want); diff != "" {
 		t.Errorf("(-got +want):\n%s", diff)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rageval/rageval/chunkers"
@@ -138,6 +139,18 @@ func TestSetupFaultIsFatal(t *testing.T) {
 	}
 }
 
+func TestNilReporter(t *testing.T) {
+	for _, none := range []ragtest.Reporter{nil, (*reporter)(nil)} {
+		e := fruit(t)
+		e.Embedder = failing{t}
+		e.Reporters = []ragtest.Reporter{&reporter{}, none}
+		said := record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevel(tb, e) })
+		if len(said) != 1 || said[0] != "fatal: ragtest: field Reporters: reporter 1 is nil" {
+			t.Errorf("got %q, want one fatal error that names the field", said)
+		}
+	}
+}
+
 func TestThresholdErrors(t *testing.T) {
 	for _, tc := range []struct {
 		threshold ragtest.TokenThreshold
@@ -210,6 +223,190 @@ func TestAttributesAndArtifacts(t *testing.T) {
 		}
 	}
 }
+
+// A run finds its label whatever the others are named, and whoever wraps the
+// test.
+func TestArtifactNames(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("größe ", 100)
+	for i, tc := range []struct{ name, file string }{
+		{"x", "ragtest.json"},
+		{"x-4", "ragtest-x-4.json"},
+		{"x", "ragtest-x.json"},
+		{"x", "ragtest-x-5.json"}, // not 4, which is taken
+		{"", "ragtest-5.json"},
+		{"../a b\n", "ragtest-.._a_b_.json"},
+		{"größe=25", "ragtest-größe=25.json"},
+		{long, "ragtest-" + strings.ReplaceAll(long, " ", "_")[:len("größe_")*8] + "g….json"},
+		{long, ""},
+	} {
+		e := fruit(t)
+		e.Name = tc.name
+		// Each run has a recorder of its own, and one that cannot be a map's key.
+		r := &recorder{dir: dir}
+		said := record(t, r, func(tb testing.TB) { ragtest.RunTokenLevel(wrapped{tb, []any{i}}, e) })
+		if failures := append(sayings(said, "error"), sayings(said, "fatal")...); len(failures) > 0 {
+			t.Errorf("run %d: %q", i, failures)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) != i+1 {
+			t.Fatalf("got %d artifacts after run %d named %q, want %d", len(files), i, tc.name, i+1)
+		}
+		if _, err := os.Stat(filepath.Join(dir, tc.file)); err != nil {
+			t.Errorf("run %d named %q: %v, among %v", i, tc.name, err, files)
+		}
+		for _, attr := range sayings(said, "attr") {
+			if key, _, _ := strings.Cut(attr, "="); strings.ContainsFunc(key, unicode.IsSpace) {
+				t.Errorf("white space in attribute key %q", key)
+			}
+		}
+	}
+}
+
+// wrapped is a test that is no valid key of a map.
+type wrapped struct {
+	testing.TB
+	with any
+}
+
+// An artifact that cannot be kept fails the test, and hides nothing.
+func TestArtifactThatCannotBeKept(t *testing.T) {
+	r := &recorder{dir: filepath.Join(t.TempDir(), "missing")}
+	said := record(t, r, func(tb testing.TB) { ragtest.RunTokenLevel(tb, fruit(t)) })
+	if failures := sayings(said, "error"); len(failures) != 1 || !strings.Contains(failures[0], "keeping the result") {
+		t.Errorf("got failures %q, want one", failures)
+	}
+	if attrs := sayings(said, "attr"); len(attrs) != 3 {
+		t.Errorf("got attributes %q, want all three", attrs)
+	}
+}
+
+// Subtests in parallel do not share artifacts, even if they share a name.
+func TestParallelRuns(t *testing.T) {
+	e := fruit(t)
+	for range 4 {
+		t.Run("same", func(t *testing.T) {
+			t.Parallel()
+			for _, name := range []string{"", "a", ""} {
+				e := e
+				e.Name = name
+				ragtest.RunTokenLevel(t, e)
+			}
+			files, err := os.ReadDir(t.ArtifactDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, f := range files {
+				names = append(names, f.Name())
+			}
+			if diff := cmp.Diff(names, []string{"ragtest-3.json", "ragtest-a.json", "ragtest.json"}); diff != "" {
+				t.Errorf("artifacts (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+// polite is a test whose Fatalf returns.
+type polite struct{ *recorder }
+
+func (p polite) Fatalf(format string, args ...any) { p.say("fatal", format, args...) }
+
+func TestFatalfThatReturns(t *testing.T) {
+	r := &recorder{}
+	said := record(t, r, func(testing.TB) {
+		e := fruit(t)
+		e.Embedder = embedFunc(func(context.Context, []string) ([][]float32, error) { return nil, errors.New("boom") })
+		if got := ragtest.RunTokenLevel(polite{r}, e, ragtest.SpanRecall.AtLeast(1)); got != nil {
+			t.Errorf("got %v, want nil", got)
+		}
+	})
+	if len(said) != 1 || !strings.HasPrefix(said[0], "fatal: ") {
+		t.Errorf("got %q, want one fatal error", said)
+	}
+}
+
+// Outside of go test there are no test flags, and testing.Benchmark knows no
+// artifacts.
+func TestOutsideGoTest(t *testing.T) {
+	setFlag(t, "test.benchtime", "2x")
+	flags := flag.CommandLine
+	flag.CommandLine = flag.NewFlagSet("program", flag.ContinueOnError)
+	defer func() { flag.CommandLine = flags }()
+	dir := ""
+	got := testing.Benchmark(func(b *testing.B) {
+		ragtest.RunTokenLevel(b, fruit(b))
+		dir = b.ArtifactDir()
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+			t.Errorf("got artifacts %v, %v, want none", files, err)
+		}
+	})
+	if got.N != 2 || got.Extra["span_recall"] == 0 || dir == "" {
+		t.Errorf("got %v with %v, want 2 iterations with metrics", got, got.Extra)
+	}
+}
+
+func TestFailureText(t *testing.T) {
+	fails := func(e ragtest.TokenLevel, threshold ragtest.TokenThreshold) string {
+		t.Helper()
+		said := record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevel(quoted{tb}, e, threshold) })
+		failures := sayings(said, "error")
+		if len(failures) != 1 {
+			t.Fatalf("got failures %q, want one", failures)
+		}
+		return failures[0]
+	}
+	constant := func(score float64) ragtest.TokenMetric {
+		return ragtest.NewTokenMetric("constant", func(ragtest.TokenOutcome) float64 { return score })
+	}
+	// Where four digits would look as if the threshold held, there are more.
+	for _, tc := range []struct {
+		threshold ragtest.TokenThreshold
+		want      string
+	}{
+		{constant(0.99999).AtLeast(1), "got 0.99999, want >= 1, over"},
+		{constant(0.79996).AtLeast(0.8), "got 0.79996, want >= 0.8, over"},
+		{constant(0.12336).AtLeast(0.12338), "got 0.12336, want >= 0.12338, over"},
+		{constant(0.00001).AtMost(0), "got 1e-05, want <= 0, over"},
+		{constant(0.7).AtLeast(0.8), "got 0.7000, want >= 0.8, over"},
+	} {
+		if got := fails(fruit(t), tc.threshold); !strings.Contains(got, tc.want) {
+			t.Errorf("got %s, want %q", got, tc.want)
+		}
+	}
+
+	// However long texts and lists are, a failure stays readable.
+	text := strings.Repeat("quite long\n", 4000)
+	e := fruit(t)
+	e.Corpus = corpus(t, "a.md", text)
+	e.Queries = nil
+	for i := range 8 {
+		q := tokenQuery(fmt.Sprintf("%d %s", i, text[i:]))
+		for j := range 40 {
+			q.Relevant = append(q.Relevant, spans.Span{Doc: "a.md", Start: 1100 * j, End: 1100*j + 550})
+		}
+		e.Queries = append(e.Queries, q)
+	}
+	e.Chunker = chunkFunc(func(_ context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
+		return []chunkers.Piece{{Text: text, Start: 0, End: len(text)}}, nil
+	})
+	e.Metrics = []ragtest.TokenMetric{ragtest.SpanPrecision}
+	got := fails(e, ragtest.SpanPrecision.AtLeast(0.9))
+	if len(got) > 3000 || strings.Count(got, "query_") != 5 {
+		t.Errorf("got a failure of %d bytes with %d queries, want 5 in at most 3000", len(got), strings.Count(got, "query_"))
+	}
+	if want := "reproduce: go test -v -run '^Test.s$/^k=\\(1\\)$'"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %q: no quote within the quotes", got, want)
+	}
+}
+
+// quoted is a test whose name a shell and a regular expression read otherwise.
+type quoted struct{ testing.TB }
+
+func (quoted) Name() string { return "Test's/k=(1)" }
 
 type reporter struct {
 	required bool
@@ -305,7 +502,10 @@ func TestBenchmark(t *testing.T) {
 			embedded++
 			return letters{}.Embed(ctx, texts)
 		}}
-		e.Store = &countingStore{ragtest.NewMemoryStore[chunkers.PositionAwareChunk](), &retrieved}
+		e.Store = &countingStore{ragtest.NewMemoryStore[chunkers.PositionAwareChunk](), func() error {
+			retrieved++
+			return nil
+		}}
 		last = ragtest.RunTokenLevel(b, e)
 	})
 	if chunked > 2 || embedded != chunked {
@@ -330,10 +530,12 @@ func TestBenchmark(t *testing.T) {
 
 type countingStore struct {
 	*ragtest.MemoryStore[chunkers.PositionAwareChunk]
-	searches *int
+	search func() error // called before each search
 }
 
 func (s *countingStore) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]scored, error) {
-	*s.searches++
+	if err := s.search(); err != nil {
+		return nil, err
+	}
 	return s.MemoryStore.SearchBatch(ctx, queries, k)
 }
