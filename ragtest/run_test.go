@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,10 +42,19 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	r.say("fatal", format, args...)
 	runtime.Goexit()
 }
+func (r *recorder) Output() io.Writer           { return output{r} }
 func (r *recorder) Attr(key, value string)      { r.say("attr", "%s=%s", key, value) }
 func (r *recorder) ArtifactDir() string         { return r.dir }
 func (r *recorder) Cleanup(f func())            { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Deadline() (time.Time, bool) { return r.deadline, !r.deadline.IsZero() }
+
+// output is what a recorder returns of Output.
+type output struct{ r *recorder }
+
+func (o output) Write(p []byte) (int, error) {
+	o.r.say("output", "%s", strings.TrimSuffix(string(p), "\n"))
+	return len(p), nil
+}
 
 // record runs f as a test of its own.
 func record(t *testing.T, r *recorder, f func(tb testing.TB)) []string {
