@@ -1,6 +1,7 @@
 package ragtest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/spans"
 	"golang.org/x/perf/benchfmt"
 )
 
@@ -177,4 +179,58 @@ func TestBenchstatReadsTheOutput(t *testing.T) {
 			t.Errorf("unit %s: got assume=%v, want %s", unit, got, properties)
 		}
 	}
+}
+
+func TestBenchmark(t *testing.T) {
+	setFlag(t, "test.benchtime", "20x")
+	chunked, embedded, retrieved := 0, 0, 0
+	var last *ragtest.Result
+	got := testing.Benchmark(func(b *testing.B) {
+		e := fruit(b)
+		e.Chunker = chunkFunc(func(ctx context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
+			if doc.ID() == "a.md" {
+				chunked++
+			}
+			return placedLines{}.ChunkWithPositions(ctx, doc)
+		})
+		e.Embedder = asymmetric{letters{}.Embed, func(ctx context.Context, texts []string) ([][]float32, error) {
+			embedded++
+			return letters{}.Embed(ctx, texts)
+		}}
+		e.Store = &countingStore{ragtest.NewMemoryStore[chunkers.PositionAwareChunk](), func() error {
+			retrieved++
+			return nil
+		}}
+		last = ragtest.RunTokenLevel(b, e)
+	})
+	if chunked > 2 || embedded != chunked {
+		t.Errorf("chunked %d times and embedded the queries %d times, want once in each run of the benchmark", chunked, embedded)
+	}
+	if retrieved != got.N || got.N != 20 {
+		t.Errorf("retrieved %d times in %d iterations, want 20", retrieved, got.N)
+	}
+	for _, s := range last.Metrics {
+		if value, ok := got.Extra[s.Metric]; !ok || value != s.Value {
+			t.Errorf("%s: got %v, %v, want %v", s.Metric, value, ok, s.Value)
+		}
+	}
+	if got.Extra["chunks"] != 5 {
+		t.Errorf("got chunks %v, want 5", got.Extra["chunks"])
+	}
+	perQuery := float64(got.T.Nanoseconds()) / float64(got.N) / 3
+	if r := got.Extra["ns/query"] / perQuery; r < 0.5 || r > 1.5 {
+		t.Errorf("got %v ns/query, want about %v", got.Extra["ns/query"], perQuery)
+	}
+}
+
+type countingStore struct {
+	*ragtest.MemoryStore[chunkers.PositionAwareChunk]
+	search func() error // called before each search
+}
+
+func (s *countingStore) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]scored, error) {
+	if err := s.search(); err != nil {
+		return nil, err
+	}
+	return s.MemoryStore.SearchBatch(ctx, queries, k)
 }

@@ -32,8 +32,8 @@ type ScoredChunk[C any] struct {
 //
 // Search returns the k chunks whose vectors are most similar to the query,
 // best first, ties by insertion order; all chunks if there are fewer than k;
-// none for k = 0. It is called from several goroutines at once, never during
-// Add.
+// none for k = 0. It neither modifies nor keeps the query, and is called from
+// several goroutines at once, never during Add.
 //
 // An evaluation never empties or closes a store: whoever made it does.
 type VectorStore[C any] interface {
