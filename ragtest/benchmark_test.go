@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/spans"
@@ -208,6 +209,13 @@ func TestBenchmark(t *testing.T) {
 	}
 	if retrieved != got.N || got.N != 20 {
 		t.Errorf("retrieved %d times in %d iterations, want 20", retrieved, got.N)
+	}
+	intervals := map[string]int{}
+	for _, interval := range last.Trace.Intervals {
+		intervals[interval.Stage]++
+	}
+	if diff := cmp.Diff(intervals, map[string]int{"chunk": 2, "embed": 1, "index": 1, "embed queries": 1, "retrieve": 1, "score": 1}); diff != "" {
+		t.Errorf("the trace is of set-up and the last round: intervals (-got +want):\n%s", diff)
 	}
 	for _, s := range last.Metrics {
 		if value, ok := got.Extra[s.Metric]; !ok || value != s.Value {

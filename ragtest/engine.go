@@ -112,9 +112,12 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 		}
 	}
 	if d, ok := e.retriever.(*dense[C]); ok {
-		e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace)
+		if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
+			return err
+		}
 	}
-	return err
+	e.trace.mark()
+	return nil
 }
 
 // stopped returns the error of a run: once ctx is done, one that says why and at
@@ -185,6 +188,7 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 	for _, c := range chunks {
 		e.known[e.level.identity(c)]++
 	}
+	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
 		var err error
 		e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
@@ -201,7 +205,7 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 // round retrieves, reranks and scores all queries.
 func (e *engine[C]) round(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
-	e.trace.forget("retrieve", "rerank", "score")
+	e.trace.rewind()
 	retrieved, err := e.retrieve(ctx)
 	if err != nil {
 		return err

@@ -144,3 +144,35 @@ func TestExportedValuesCompare(t *testing.T) {
 		t.Error("different values are equal")
 	}
 }
+
+func FuzzResultJSON(f *testing.F) {
+	for _, evaluate := range []func(context.Context) (*ragtest.Result, error){fruit(f).Evaluate, fruitChunks(f).Evaluate} {
+		r, err := evaluate(f.Context())
+		if err != nil {
+			f.Fatal(err)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"schemaVersion":1,"queries":[{"hits":[{}],"metadata":{"":"\ud800"}}],"metrics":[{"value":-0}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var r, back ragtest.Result
+		if json.Unmarshal(data, &r) != nil {
+			return
+		}
+		_ = r.String() // must not panic
+		written, err := json.Marshal(r)
+		if err != nil {
+			t.Fatalf("writing what was read: %v", err)
+		}
+		if err := json.Unmarshal(written, &back); err != nil {
+			t.Fatalf("reading what was written: %v\n%s", err, written)
+		}
+		if !back.Equal(r) {
+			t.Errorf("JSON changed the result:\n%s", cmp.Diff(back, r))
+		}
+	})
+}

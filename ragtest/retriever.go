@@ -119,7 +119,6 @@ func (d *dense[C]) index(ctx context.Context, chunks []C, trace *tracer) (distin
 	}
 	distinct = len(uses)
 	trace.expect("embed", distinct)
-	trace.expect("index", len(chunks))
 	vectorOf := map[string][]float32{}
 	embedded := 0
 	for start := 0; start < len(chunks); start += addBatch {

@@ -2,6 +2,7 @@ package ragtest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -55,6 +56,9 @@ type tracer struct {
 	done      map[string]int
 	total     map[string]int // items of a stage, where known
 	intervals []Interval
+
+	marked     int // intervals
+	markedDone map[string]int
 }
 
 func newTracer(total map[string]int) *tracer {
@@ -102,13 +106,10 @@ func (t *tracer) trace() Trace {
 	return Trace{intervals}
 }
 
-// forget drops what is known of the given stages, which are about to run again.
-func (t *tracer) forget(stages ...string) {
-	t.intervals = slices.DeleteFunc(t.intervals, func(i Interval) bool { return slices.Contains(stages, i.Stage) })
-	for _, s := range stages {
-		delete(t.done, s)
-	}
-}
+// mark remembers what was traced so far: it is what rewind goes back to.
+func (t *tracer) mark() { t.marked, t.markedDone = len(t.intervals), maps.Clone(t.done) }
+
+func (t *tracer) rewind() { t.intervals, t.done = t.intervals[:t.marked], maps.Clone(t.markedDone) }
 
 // stage returns the stage that began last.
 func (t *tracer) stage() string {

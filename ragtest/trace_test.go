@@ -14,7 +14,6 @@ import (
 
 // The intervals of each stage tell of all its items, in order, without gaps.
 func TestTraceCoversTheRun(t *testing.T) {
-	type place = chunkers.PositionAwareChunk
 	for name, tc := range map[string]struct {
 		change func(e *ragtest.TokenLevel)
 		want   []string // stage, items, batches
