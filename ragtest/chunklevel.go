@@ -133,11 +133,16 @@ func (l *chunkLevel) checkTruth() error {
 
 func (l *chunkLevel) identity(c chunkers.Chunk) identity { return identity{id: c.ID} }
 
-func (l *chunkLevel) check(c chunkers.Chunk) error {
+func (l *chunkLevel) complete(c chunkers.Chunk, own bool) (chunkers.Chunk, error) {
 	if c.ID == (chunkers.ChunkID{}) {
-		return fmt.Errorf("the chunk %q has no ID", abbreviate(c.Text, 60))
+		return c, fmt.Errorf("the chunk %q has no ID", abbreviate(c.Text, 60))
 	}
-	return nil
+	if !own {
+		c.Text = validText(c.Text)
+	} else if c.Text == "" {
+		c = l.chunks[c.ID]
+	}
+	return c, nil
 }
 
 func (l *chunkLevel) keepsFirst() bool { return true }
@@ -162,7 +167,7 @@ func (l *chunkLevel) explain(query int, hits []ScoredChunk[chunkers.Chunk], r *Q
 	r.Hits = slices.Grow(r.Hits, len(hits))
 	for i, h := range hits {
 		got[h.Chunk.ID] = true
-		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: h.Chunk.ID.String(), Doc: h.Chunk.Doc, Score: h.Score, Text: validText(h.Chunk.Text)})
+		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: h.Chunk.ID.String(), Doc: h.Chunk.Doc, Score: h.Score, Text: h.Chunk.Text})
 	}
 	listed := map[chunkers.ChunkID]bool{}
 	for _, id := range l.truth[query].Relevant {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,6 +121,36 @@ func TestRepeatedChunksStayInTheRetrieversList(t *testing.T) {
 	}
 	if list[1].Chunk.Text != "x" || list[2].Chunk.Text != "bananas" {
 		t.Errorf("the retriever's list changed: %+v", list)
+	}
+}
+
+// A store or a service may return no more than which chunk it is: rerankers and
+// results still have its text.
+func TestChunksAreCompleted(t *testing.T) {
+	e := listed(t, []scored{hit("a.md", 6, 13)}, nil, nil)
+	e.Reranker = rerankFunc[chunkers.PositionAwareChunk](func(_ context.Context, _ string, chunks []scored) ([]scored, error) {
+		if chunks[0].Chunk.Text != "bananas" {
+			t.Errorf("the reranker got %+v, want the text bananas", chunks[0])
+		}
+		return []scored{hit("a.md", 6, 13)}, nil
+	})
+	token, err := e.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fruitChunks(t)
+	c.Embedder = nil
+	c.Retriever = ragtest.RetrieverFunc[chunkers.Chunk](func(context.Context, string, int) ([]ragtest.ScoredChunk[chunkers.Chunk], error) {
+		return []ragtest.ScoredChunk[chunkers.Chunk]{{Chunk: chunkers.Chunk{ID: chunkers.NewChunkID("bananas")}}}, nil
+	})
+	chunk, err := c.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*ragtest.Result{token, chunk} {
+		if h := r.Queries[0].Hits[0]; h.Text != "bananas" || h.Doc != "a.md" || !strings.HasSuffix(h.ChunkID, chunkers.NewChunkID("bananas").String()) {
+			t.Errorf("%s level: got hit %+v, want bananas of a.md", r.Level, h)
+		}
 	}
 }
 

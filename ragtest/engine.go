@@ -44,9 +44,9 @@ type level[C chunkers.Indexed] interface {
 	// index is told all the chunks of the corpus, and returns those to index.
 	index(chunks []C, d *Diagnostics) ([]C, error)
 	identity(c C) identity
-	// check returns an error for a retrieved chunk, of a retriever that brought
-	// its own, that cannot be judged.
-	check(c C) error
+	// complete returns a retrieved chunk with what the retriever left out, or an
+	// error if it cannot be judged. Its own are the chunks that the run indexed.
+	complete(c C, own bool) (C, error)
 	// keepsFirst reports whether a chunk that was retrieved twice keeps its
 	// first rank. Otherwise it is an error.
 	keepsFirst() bool
@@ -260,6 +260,9 @@ func (e *engine[C]) candidates(retrieved [][]ScoredChunk[C]) ([][]ScoredChunk[C]
 		begin := len(all)
 		for rank, h := range list[:min(len(list), e.fetchK)] {
 			again, err := e.check(h, times)
+			if err == nil {
+				h.Chunk, err = e.level.complete(h.Chunk, e.known != nil)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("retrieving for %s: rank %d: %w", e.query(i), rank+1, err)
 			}
@@ -283,11 +286,10 @@ func (e *engine[C]) check(h ScoredChunk[C], times map[identity]int) (again bool,
 	id := e.level.identity(h.Chunk)
 	// A chunker may index one span twice, under two texts.
 	most := 1
-	if e.known == nil {
-		if err := e.level.check(h.Chunk); err != nil {
-			return false, err
-		}
-	} else if most = e.known[id]; most == 0 {
+	if e.known != nil {
+		most = e.known[id]
+	}
+	if most == 0 {
 		return false, fmt.Errorf("this run did not add the chunk %v (%q); %s", id, abbreviate(h.Chunk.IndexText(), 60), e.remedy())
 	}
 	times[id]++
@@ -319,37 +321,43 @@ func (e *engine[C]) rerank(ctx context.Context, lists [][]ScoredChunk[C]) error 
 		done := e.trace.start("rerank", i, 1)
 		reranked, err := e.reranker.Rerank(ctx, e.queries[i].Text, slices.Clone(lists[i]))
 		if err == nil {
-			err = e.checkReranked(lists[i], reranked)
+			lists[i], err = e.checkReranked(lists[i], reranked)
 		}
 		if err != nil {
 			return fmt.Errorf("reranking for %s: %w", e.query(i), err)
 		}
 		done()
-		lists[i] = reranked
 		return nil
 	})
 }
 
-// checkReranked returns an error unless reranked holds only what was given.
-func (e *engine[C]) checkReranked(given, reranked []ScoredChunk[C]) error {
+// checkReranked returns the chunks of reranked, and an error unless it holds only
+// what was given.
+func (e *engine[C]) checkReranked(given, reranked []ScoredChunk[C]) ([]ScoredChunk[C], error) {
 	left := make(map[identity]int, len(given))
 	for _, h := range given {
 		left[e.level.identity(h.Chunk)]++
 	}
+	checked := make([]ScoredChunk[C], 0, len(reranked))
 	for rank, h := range reranked {
 		id := e.level.identity(h.Chunk)
 		n, ok := left[id]
 		switch {
 		case !ok:
-			return fmt.Errorf("rank %d: the reranker returned the chunk %v that it was not given", rank+1, id)
+			return nil, fmt.Errorf("rank %d: the reranker returned the chunk %v that it was not given", rank+1, id)
 		case n == 0:
-			return fmt.Errorf("rank %d: the reranker returned the chunk %v twice", rank+1, id)
+			return nil, fmt.Errorf("rank %d: the reranker returned the chunk %v twice", rank+1, id)
 		case math.IsNaN(h.Score) || math.IsInf(h.Score, 0):
-			return fmt.Errorf("rank %d: the reranker returned the chunk %v with the score %v, want a finite number", rank+1, id, h.Score)
+			return nil, fmt.Errorf("rank %d: the reranker returned the chunk %v with the score %v, want a finite number", rank+1, id, h.Score)
 		}
 		left[id]--
+		var err error
+		if h.Chunk, err = e.level.complete(h.Chunk, e.known != nil); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank+1, err)
+		}
+		checked = append(checked, h)
 	}
-	return nil
+	return checked, nil
 }
 
 func (e *engine[C]) score(ctx context.Context, lists [][]ScoredChunk[C]) error {

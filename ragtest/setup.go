@@ -144,12 +144,7 @@ func invalidUTF8(s string) int {
 
 // validText returns s with a replacement character for what is not valid UTF-8,
 // as JSON would have it.
-func validText(s string) string {
-	if utf8.ValidString(s) { // faster
-		return s
-	}
-	return strings.ToValidUTF8(s, string(utf8.RuneError))
-}
+func validText(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }
 
 // query names query i in an error.
 func (s *setup[C]) query(i int) string {

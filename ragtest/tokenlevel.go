@@ -143,7 +143,24 @@ func (l *tokenLevel) index(chunks []chunkers.PositionAwareChunk, d *Diagnostics)
 
 func (l *tokenLevel) identity(c chunkers.PositionAwareChunk) identity { return identity{span: c.Span} }
 
-func (l *tokenLevel) check(c chunkers.PositionAwareChunk) error { return within(l.corpus, c.Span) }
+func (l *tokenLevel) complete(c chunkers.PositionAwareChunk, own bool) (chunkers.PositionAwareChunk, error) {
+	if !own {
+		if err := within(l.corpus, c.Span); err != nil {
+			return c, err
+		}
+		c.Text = validText(c.Text)
+	}
+	if c.Text == "" {
+		var err error
+		if c.Text, err = l.slice(c.Span); err != nil {
+			return c, err
+		}
+	}
+	if c.ID == (chunkers.PositionAwareChunkID{}) {
+		c.ID = chunkers.NewPositionAwareChunkID(c.Text)
+	}
+	return c, nil
+}
 
 func (l *tokenLevel) keepsFirst() bool { return false }
 
@@ -168,16 +185,7 @@ func (l *tokenLevel) explain(query int, hits []ScoredChunk[chunkers.PositionAwar
 	for i, h := range hits {
 		c := h.Chunk
 		l.scratch = append(l.scratch, c.Span)
-		if c.Text == "" {
-			var err error
-			if c.Text, err = l.slice(c.Span); err != nil {
-				return err
-			}
-		}
-		if c.ID == (chunkers.PositionAwareChunkID{}) {
-			c.ID = chunkers.NewPositionAwareChunkID(c.Text)
-		}
-		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: validText(c.Text)})
+		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: c.Text})
 	}
 	var err error
 	if r.Relevant, err = l.passages(l.relevant[query]); err != nil {
