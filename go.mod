@@ -3,6 +3,7 @@ module github.com/rageval/rageval
 go 1.26.0
 
 require (
+	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/google/go-cmp v0.7.0
 	github.com/kljensen/snowball v0.10.0

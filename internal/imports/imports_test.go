@@ -75,6 +75,7 @@ func TestImportsRunOneWay(t *testing.T) {
 // Each SDK has one importer.
 func TestOneAdapterImportsEachSDK(t *testing.T) {
 	importers := map[string]string{
+		"github.com/cenkalti/backoff/v5":             "internal/retryhttp",
 		"github.com/clipperhouse/uax29/v2/sentences": "chunkers/sentence",
 		"github.com/philippgille/chromem-go":         "ragtest/chromem",
 		"github.com/tiktoken-go/tokenizer":           "chunkers/tokens",
