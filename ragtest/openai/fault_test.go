@@ -87,7 +87,7 @@ func TestFaults(t *testing.T) {
 		{"index out of range", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[2]["index"] = 3 }))}, 1, `the server answered with a vector of index 3, want 0 to 2`, 0},
 		{"negative index", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[2]["index"] = -1 }))}, 1, `the server answered with a vector of index -1, want 0 to 2`, 0},
 		{"no index", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { delete(a.Data[2], "index") }))}, 1, `the server answered with two vectors of index 0`, 0},
-		{"null", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[1]["embedding"].([]any)[3] = nil }))}, 1, `texts 0 to 2: component 3 of the vector of index 1 is null, want a number: the model gave no finite one`, 0},
+		{"null", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[1]["embedding"].([]any)[3] = nil }))}, 1, `texts 0 to 2: the server answered with null for component 3 of the vector for text 1, want a number`, 0},
 		{"NaN", []faulttest.Fault{faulttest.Rewrite(func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"embedding":[`), []byte(`"embedding":[NaN,`), 1)
 		})}, 1, `(1 attempt)`, 0},
