@@ -36,7 +36,7 @@
 //	an index twice, or out of range                   no        the index
 //	vectors in another order than the texts           –         no error: they are put in order
 //	null in a vector                                  no        the text and the component
-//	a number too large for a float32                  no        the number
+//	a number too large for a float32, NaN, infinity   no        the number
 //	an empty vector, or one of another dimension      no        the text, both dimensions
 //	no choice in a completion                         no        that there is none
 //	the context is done                               no        its cause, and the last answer
