@@ -226,6 +226,47 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// What one answer asks for does not count for the next attempt.
+func TestRetryAfterIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []answer{status(429, "", "Retry-After", "20"), broken(io.EOF), ok}}
+		if _, err := post(t, &retryhttp.Transport{Base: s}, t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if wait := (s.times[2] - s.times[1]).Seconds(); wait > 2 {
+			t.Errorf("waited %vs after an attempt without an answer, want at most 2", wait)
+		}
+	})
+}
+
+// closer counts how often it is closed.
+type closer struct {
+	io.Reader
+	closed *int
+}
+
+func (c closer) Close() error { *c.closed++; return nil }
+
+func TestBodiesAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, code := range []int{200, 400, 500} {
+			opened, closed, sent := 0, 0, 0
+			s := &script{answers: []answer{func(*http.Request) (*http.Response, error) {
+				opened++
+				return &http.Response{StatusCode: code, Body: closer{strings.NewReader("{}"), &closed}}, nil
+			}}}
+			req, err := http.NewRequestWithContext(t.Context(), "POST", "http://models.test", closer{strings.NewReader("the request"), &sent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = (&retryhttp.Transport{Base: s}).RoundTrip(req)
+			if (err != nil) != (code != 200) || opened == 0 || closed != opened || sent != 1 {
+				t.Errorf("status %d: got %v, %d bodies of answers closed of %d, and that of the request %d times", code, err, closed, opened, sent)
+			}
+		}
+	})
+}
+
 func TestRetryAfterTooLong(t *testing.T) {
 	for _, after := range []string{"3600", "1e300", "99999999999999999999999"} {
 		synctest.Test(t, func(t *testing.T) {
