@@ -1,0 +1,100 @@
+package cohere
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// API is a protocol for reranking. All take a query and a list of texts, and
+// return the index and score of each text; they differ in path and names.
+type API int
+
+const (
+	Cohere API = iota // POST /v2/rerank: Cohere, and servers that imitate it, such as vLLM
+	Jina              // POST /v1/rerank: Jina AI, and servers that imitate it, such as vLLM, Infinity and llama.cpp
+	Voyage            // POST /v1/rerank: Voyage AI
+	TEI               // POST /rerank: Hugging Face Text Embeddings Inference
+)
+
+// dialect is what differs between the protocols.
+type dialect struct {
+	name    string
+	baseURL string // of the vendor's own service; "": there is none
+	path    string
+	model   string   // the default; "": the server's own
+	keys    []string // environment variables, the vendor's own first
+	batch   int      // most documents in one request
+}
+
+// The limits are those of the vendors' documentation: Cohere recommends at most
+// 1,000 documents, Voyage refuses more, TEI is started with
+// --max-client-batch-size 32. Jina documents none.
+var dialects = [...]dialect{
+	Cohere: {"cohere", "https://api.cohere.com", "/v2/rerank", "rerank-english-v3.0", cohereKeys, 1000},
+	Jina:   {"jina", "https://api.jina.ai", "/v1/rerank", "jina-reranker-v2-base-multilingual", []string{"JINA_API_KEY"}, 1000},
+	Voyage: {"voyage", "https://api.voyageai.com", "/v1/rerank", "rerank-2.5", []string{"VOYAGE_API_KEY"}, 1000},
+	TEI:    {"tei", "", "/rerank", "", nil, 32},
+}
+
+// Cohere's own SDKs read the first, LangChain and LlamaIndex the second.
+var cohereKeys = []string{"CO_API_KEY", "COHERE_API_KEY"}
+
+// String returns the name of the protocol, such as "cohere".
+func (a API) String() string {
+	if a < 0 || int(a) >= len(dialects) {
+		return fmt.Sprintf("API(%d)", int(a))
+	}
+	return dialects[a].name
+}
+
+// endpoint returns the URL of a path below the field BaseURL, or below the
+// vendor's if that is "". What base has of the path already is not repeated.
+func endpoint(base, vendor, path string) (string, error) {
+	if base == "" {
+		if vendor == "" {
+			return "", errors.New(`field BaseURL: empty, want the address of your server, such as "http://localhost:8080"`)
+		}
+		return vendor + path, nil
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		// The error holds the text, which may hold a password.
+		return "", errors.New(`field BaseURL: not a URL, want one such as "http://localhost:8080"`)
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New(`field BaseURL: got a URL with a query or a fragment, want scheme, host and at most a path, such as "http://localhost:8080"`)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return "", fmt.Errorf(`field BaseURL: got %q, want scheme, host and at most a path, such as "http://localhost:8080"`, u.Redacted())
+	}
+	base = strings.TrimRight(base, "/")
+	for part := path; part != ""; part = part[:strings.LastIndexByte(part, '/')] {
+		if cut, ok := strings.CutSuffix(base, part); ok {
+			base = cut
+			break
+		}
+	}
+	return base + path, nil
+}
+
+// keyOf returns the key in the field, else that in the first of the environment
+// variables that is set. A service without a vendor's address may need none.
+func keyOf(field string, variables []string, needed bool) (string, error) {
+	key := field
+	for _, name := range variables {
+		if key == "" {
+			key = os.Getenv(name)
+		}
+	}
+	// Not TrimSpace: what else a header may not hold is for the reader to find.
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return "", errors.New("the API key holds white space or other characters that no key has")
+	}
+	if key == "" && needed {
+		return "", fmt.Errorf("no API key: set the environment variable %s or the field APIKey", variables[0])
+	}
+	return key, nil
+}

@@ -1,0 +1,380 @@
+package cohere_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/ragtest/cohere"
+)
+
+// canary is the key of every test: it must not come out again.
+const canary = "canary-7f3a91"
+
+var apis = []cohere.API{cohere.Cohere, cohere.Jina, cohere.Voyage, cohere.TEI}
+
+type (
+	reranker = cohere.Reranker[chunkers.Chunk]
+	ranking  = []ragtest.ScoredChunk[chunkers.Chunk]
+)
+
+// candidates returns chunks of the texts, with scores that fall.
+func candidates(texts ...string) ranking {
+	var all ranking
+	for i, text := range texts {
+		all = append(all, ragtest.ScoredChunk[chunkers.Chunk]{
+			Chunk: chunkers.Chunk{ID: chunkers.NewChunkID(text), Doc: "a.md", Text: text, Metadata: map[string]string{"n": fmt.Sprint(i)}},
+			Score: 1 / float64(i+1),
+		})
+	}
+	return all
+}
+
+// places returns what candidates numbered the chunks with.
+func places(r ranking) []string {
+	var all []string
+	for _, c := range r {
+		all = append(all, c.Chunk.Metadata["n"])
+	}
+	return all
+}
+
+// eachAPI runs a test against a server of each protocol.
+func eachAPI(t *testing.T, test func(t *testing.T, s *server, r reranker)) {
+	for _, api := range apis {
+		t.Run(api.String(), func(t *testing.T) {
+			s := &server{api: api, key: canary}
+			test(t, s, reranker{API: api, BaseURL: s.start(t), APIKey: canary})
+		})
+	}
+}
+
+func TestRerankerKeepsTheContract(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *server, r reranker) {
+		if err := ragtest.CheckReranker(t.Context(), r); err != nil {
+			t.Error(err)
+		}
+		r.BatchSize = 2
+		if err := ragtest.CheckReranker(t.Context(), r); err != nil {
+			t.Errorf("in batches of 2: %v", err)
+		}
+		positions := cohere.Reranker[chunkers.PositionAwareChunk]{API: r.API, BaseURL: r.BaseURL, APIKey: canary}
+		if err := ragtest.CheckReranker(t.Context(), positions); err != nil {
+			t.Errorf("at token level: %v", err)
+		}
+	})
+}
+
+// The server returns equal scores last first; so do the batches no harm.
+func TestEqualScoresKeepTheOrderGiven(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *server, r reranker) {
+		given := candidates("no word of it", "red", "blue", "a red car", "also red", "red car in town", "nothing")
+		for _, size := range []int{0, 1, 2, 3, 7} {
+			r.BatchSize = size
+			got, err := r.Rerank(t.Context(), "red car", given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"3", "5", "1", "4", "0", "2", "6"}, places(got)); diff != "" {
+				t.Errorf("BatchSize %d: the order differs (-want +got):\n%s", size, diff)
+			}
+			for _, c := range got {
+				if want := relevance("red car", c.Chunk.Text); c.Score != want {
+					t.Errorf("BatchSize %d: the score of %q: got %v, want that of the server, %v", size, c.Chunk.Text, c.Score, want)
+				}
+			}
+		}
+	})
+}
+
+func TestRequestsOfEachProtocol(t *testing.T) {
+	tests := []struct {
+		name string
+		r    reranker
+		want string
+	}{
+		{"cohere", reranker{}, `{"model":"rerank-english-v3.0","query":"q <&>","documents":["a","b"]}`},
+		{"cohere, all fields", reranker{Model: "rerank-v3.5", MaxTokensPerDoc: 512}, `{"model":"rerank-v3.5","query":"q <&>","documents":["a","b"],"max_tokens_per_doc":512}`},
+		{"jina", reranker{API: cohere.Jina}, `{"model":"jina-reranker-v2-base-multilingual","query":"q <&>","documents":["a","b"],"return_documents":false}`},
+		{"voyage", reranker{API: cohere.Voyage}, `{"model":"rerank-2.5","query":"q <&>","documents":["a","b"],"truncation":false}`},
+		{"voyage, all fields", reranker{API: cohere.Voyage, Model: "rerank-2", Truncate: true}, `{"model":"rerank-2","query":"q <&>","documents":["a","b"],"truncation":true}`},
+		{"tei", reranker{API: cohere.TEI}, `{"query":"q <&>","texts":["a","b"],"truncate":false}`},
+		{"tei, all fields", reranker{API: cohere.TEI, Truncate: true}, `{"query":"q <&>","texts":["a","b"],"truncate":true}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := &server{api: test.r.API, key: canary}
+			test.r.BaseURL, test.r.APIKey = s.start(t), canary
+			if _, err := test.r.Rerank(t.Context(), "q <&>", candidates("a", "b")); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{test.want}, bodies(t, s)); diff != "" {
+				t.Errorf("the requests differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// bodies returns what was sent, with characters instead of escapes.
+func bodies(t *testing.T, s *server) []string {
+	t.Helper()
+	var all []string
+	for _, body := range s.sent() {
+		var b strings.Builder
+		for part := range strings.SplitSeq(string(body), `\u00`) {
+			if b.Len() == 0 {
+				b.WriteString(part)
+				continue
+			}
+			var r string
+			if err := json.Unmarshal([]byte(`"\u00`+part[:2]+`"`), &r); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(r + part[2:])
+		}
+		all = append(all, b.String())
+	}
+	return all
+}
+
+// Above the limits of a service, candidates go in several requests, and are
+// ordered as if in one.
+func TestCandidatesAboveTheLimit(t *testing.T) {
+	words := []string{"red", "blue", "car", "house", "tree", "big", "small"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	texts := make([]string, 2345)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("%s %s %d", words[rng.IntN(len(words))], words[rng.IntN(len(words))], i)
+	}
+	given := candidates(texts...)
+	const query = "big red car"
+	want := slices.Clone(given)
+	for i := range want {
+		want[i].Score = relevance(query, want[i].Chunk.Text)
+	}
+	slices.SortStableFunc(want, func(a, b ragtest.ScoredChunk[chunkers.Chunk]) int {
+		if a.Score > b.Score {
+			return -1
+		} else if a.Score < b.Score {
+			return 1
+		}
+		return 0
+	})
+	eachAPI(t, func(t *testing.T, s *server, r reranker) {
+		requests := 3
+		if r.API == cohere.TEI {
+			requests = 74 // of 32
+		}
+		got, err := r.Rerank(t.Context(), query, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.sent()); n != requests {
+			t.Errorf("got %d requests, want %d", n, requests)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the ranking differs (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestBatchSizeAboveTheServersIsAnError(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *server, r reranker) {
+		s.limit, r.BatchSize = 2, 3
+		_, err := r.Rerank(t.Context(), "q", candidates("a", "b", "c", "d"))
+		wantError(t, err, "candidates 0 to 2: POST "+r.BaseURL, "(1 attempt)")
+	})
+}
+
+func TestLongTexts(t *testing.T) {
+	long := strings.Repeat("word ", 600)
+	s := &server{api: cohere.TEI}
+	r := reranker{API: cohere.TEI, BaseURL: s.start(t)}
+	_, err := r.Rerank(t.Context(), "word", candidates("a", long))
+	wantError(t, err, `413 Request Entity Too Large: "`+"`inputs` must have less than 512 tokens. Given: 600")
+	r.Truncate = true
+	got, err := r.Rerank(t.Context(), "word", candidates("a", long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1", "0"}, places(got)); diff != "" {
+		t.Errorf("the order differs (-want +got):\n%s", diff)
+	}
+}
+
+// The zero value reads the key when it is used, and an own field goes first.
+func TestKeys(t *testing.T) {
+	for _, test := range []struct {
+		api      cohere.API
+		variable string
+	}{
+		{cohere.Cohere, "CO_API_KEY"}, {cohere.Cohere, "COHERE_API_KEY"}, {cohere.Jina, "JINA_API_KEY"}, {cohere.Voyage, "VOYAGE_API_KEY"},
+	} {
+		t.Run(test.variable, func(t *testing.T) {
+			clearKeys(t)
+			s := &server{api: test.api, key: canary}
+			r := reranker{API: test.api, Transport: redirected{s, t}}
+			_, err := r.Rerank(t.Context(), "q", candidates("a"))
+			wantError(t, err, "no API key: set the environment variable ", "or the field APIKey")
+			if n := len(s.sent()); n != 0 {
+				t.Errorf("got %d requests without a key, want none", n)
+			}
+			t.Setenv(test.variable, canary)
+			if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil {
+				t.Error(err)
+			}
+			s.key, r.APIKey = canary+"2", canary+"2"
+			if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil {
+				t.Errorf("with the field: %v", err)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		clearKeys(t)
+		for _, api := range apis {
+			s := &server{api: api}
+			r := reranker{API: api, BaseURL: s.start(t)}
+			if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil {
+				t.Errorf("%v: %v", api, err)
+			}
+		}
+	})
+}
+
+func TestValidate(t *testing.T) {
+	clearKeys(t)
+	tests := []struct {
+		r    reranker
+		want string // "": valid
+	}{
+		{reranker{APIKey: "k"}, ""},
+		{reranker{API: cohere.TEI, BaseURL: "http://localhost:8080"}, ""},
+		{reranker{BaseURL: "https://proxy.example/rerank/"}, ""},
+		{reranker{}, "no API key: set the environment variable CO_API_KEY or the field APIKey"},
+		{reranker{API: cohere.Jina}, "no API key: set the environment variable JINA_API_KEY or the field APIKey"},
+		{reranker{API: 4}, "field API: got 4, want Cohere, Jina, Voyage or TEI"},
+		{reranker{API: -1}, "field API: got -1, want"},
+		{reranker{API: cohere.TEI}, "field BaseURL: empty, want the address of your server"},
+		{reranker{API: cohere.TEI, BaseURL: "http://h", Model: "m"}, `field Model: got "m", want none`},
+		{reranker{API: cohere.Jina, APIKey: "k", MaxTokensPerDoc: 1}, "field MaxTokensPerDoc: got 1, want 0"},
+		{reranker{APIKey: "k", BatchSize: -1}, "field BatchSize: got -1, want 0 or more"},
+		{reranker{APIKey: "k", Concurrency: -2}, "field Concurrency: got -2, want 0 or more"},
+		{reranker{APIKey: "k", PricePerMillionTokens: -0.5}, "field PricePerMillionTokens: got -0.5, want 0 or more"},
+		{reranker{BaseURL: "localhost:8080"}, `field BaseURL: got "localhost:8080", want scheme, host`},
+		{reranker{BaseURL: "ftp://h"}, `field BaseURL: got "ftp://h"`},
+		{reranker{BaseURL: "http://"}, `field BaseURL: got "http:", want`},
+		{reranker{BaseURL: "http://h/?key=" + canary}, "field BaseURL: got a URL with a query"},
+		{reranker{BaseURL: "http://u:" + canary + "@h/#f"}, "field BaseURL: got"},
+		{reranker{BaseURL: "http://h:" + canary + "x"}, "field BaseURL: not a URL"},
+		{reranker{APIKey: canary + "\n"}, "the API key holds white space"},
+	}
+	for _, test := range tests {
+		err := test.r.Validate()
+		if test.want == "" {
+			if err != nil {
+				t.Errorf("%v: %v", test.r, err)
+			}
+			continue
+		}
+		wantError(t, err, test.want)
+		if _, err := test.r.Rerank(t.Context(), "q", nil); err == nil {
+			t.Errorf("%v: Rerank does not validate", test.r)
+		}
+	}
+}
+
+func TestString(t *testing.T) {
+	for _, test := range []struct {
+		of   fmt.Stringer
+		want string
+	}{
+		{reranker{}, "cohere/rerank-english-v3.0"},
+		{reranker{Model: "rerank-v3.5", MaxTokensPerDoc: 512, AllowMissing: true, BaseURL: "http://x", APIKey: canary}, "cohere/rerank-v3.5/maxtokens=512/allowmissing"},
+		{reranker{API: cohere.Voyage, Truncate: true}, "voyage/rerank-2.5/truncate"},
+		{reranker{API: cohere.TEI}, "tei"},
+		{reranker{API: 7}, "API(7)"},
+		{cohere.Embedder{}, "cohere/embed-v4.0"},
+		{cohere.Embedder{Model: "embed-english-v3.0", Truncate: true, Dimensions: 256, APIKey: canary}, "cohere/embed-english-v3.0/dimensions=256/truncate"},
+	} {
+		if got := test.of.String(); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
+func TestBaseURLMayHoldThePath(t *testing.T) {
+	for _, api := range apis {
+		s := &server{api: api}
+		address := s.start(t)
+		for _, path := range []string{"", "/", map[cohere.API]string{cohere.Cohere: "/v2", cohere.Jina: "/v1", cohere.Voyage: "/v1/", cohere.TEI: ""}[api],
+			map[cohere.API]string{cohere.Cohere: "/v2/rerank", cohere.Jina: "/v1/rerank", cohere.Voyage: "/v1/rerank/", cohere.TEI: "/rerank"}[api]} {
+			r := reranker{API: api, BaseURL: address + path, APIKey: ""}
+			clearKeys(t)
+			if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil {
+				t.Errorf("%v at %q: %v", api, path, err)
+			}
+		}
+	}
+}
+
+// An evaluation counts what the service billed.
+func TestUsageOfAnEvaluation(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *server, r reranker) {
+		r.PricePerThousandSearches, r.PricePerMillionTokens = 2, 0.05
+		if r.API != cohere.Cohere {
+			r.PricePerThousandSearches = 0
+		}
+		result := evaluate(t, r)
+		want := []ragtest.Usage{{Component: r.API.String(), Calls: 2}}
+		switch r.API {
+		case cohere.Cohere:
+			want[0].Model, want[0].Cost = "rerank-english-v3.0", 0.002+0.002
+		case cohere.Jina:
+			want[0].Model, want[0].Tokens = "jina-reranker-v2-base-multilingual", 30
+		case cohere.Voyage:
+			want[0].Model, want[0].Tokens = "rerank-2.5", 30
+		}
+		if want[0].Tokens > 0 {
+			want[0].Cost = 15*0.05/1e6 + 15*0.05/1e6
+		}
+		if diff := cmp.Diff(want, result.Diagnostics.Usage); diff != "" {
+			t.Errorf("the usage differs (-want +got):\n%s", diff)
+		}
+		if strings.Contains(fmt.Sprintf("%+v", result), canary) {
+			t.Error("the result holds the key")
+		}
+	})
+}
+
+// evaluate reranks all three chunks for two queries.
+func evaluate(t *testing.T, r ragtest.Reranker[chunkers.Chunk]) *ragtest.Result {
+	t.Helper()
+	corpus := corpusOf(t, "red house", "blue car", "old tree")
+	list := candidates("red house", "blue car", "old tree")
+	result, err := ragtest.ChunkLevel{
+		Corpus: corpus,
+		Queries: []ragtest.ChunkQuery{
+			{Query: ragtest.Query{Text: "which blue car"}, Relevant: []chunkers.ChunkID{chunkers.NewChunkID("blue car")}},
+			{Query: ragtest.Query{Text: "the old tree"}, Relevant: []chunkers.ChunkID{chunkers.NewChunkID("old tree")}},
+		},
+		Retriever: ragtest.RetrieverFunc[chunkers.Chunk](func(_ context.Context, _ string, k int) (ranking, error) { return list[:min(k, len(list))], nil }),
+		Reranker:  r,
+		K:         1,
+		FetchK:    3,
+	}.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := result.Score("chunk_recall"); got != 1 {
+		t.Errorf("chunk_recall: got %v, want 1 after reranking", got)
+	}
+	return result
+}
