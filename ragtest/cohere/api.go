@@ -51,24 +51,24 @@ func (a API) String() string {
 }
 
 // endpoint returns the URL of a path below the field BaseURL, or below the
-// vendor's if that is "". What base has of the path already is not repeated.
+// vendor's if that is "". What base has of the path already is not repeated. An
+// error does not repeat the URL: it may hold a password.
 func endpoint(base, vendor, path string) (string, error) {
 	if base == "" {
-		if vendor == "" {
-			return "", errors.New(`field BaseURL: empty, want the address of your server, such as "http://localhost:8080"`)
-		}
-		return vendor + path, nil
+		base = vendor
 	}
 	u, err := url.Parse(base)
-	if err != nil {
-		// The error holds the text, which may hold a password.
-		return "", errors.New(`field BaseURL: not a URL, want one such as "http://localhost:8080"`)
-	}
-	if u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New(`field BaseURL: got a URL with a query or a fragment, want scheme, host and at most a path, such as "http://localhost:8080"`)
-	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return "", fmt.Errorf(`field BaseURL: got %q, want scheme, host and at most a path, such as "http://localhost:8080"`, u.Redacted())
+	switch {
+	case base == "":
+		return "", errors.New("BaseURL is empty: want that of your server, such as http://localhost:8080")
+	case err != nil:
+		return "", errors.New("BaseURL is not a URL: want one such as http://localhost:8080")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return "", errors.New("BaseURL is not an absolute http or https URL: want one such as http://localhost:8080")
+	case u.User != nil:
+		return "", errors.New("BaseURL has a user name: want the key in APIKey, or a Transport that adds what the server wants")
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", errors.New("BaseURL has a query or a fragment: want what comes before it")
 	}
 	base = strings.TrimRight(base, "/")
 	for part := path; part != ""; part = part[:strings.LastIndexByte(part, '/')] {
@@ -81,20 +81,25 @@ func endpoint(base, vendor, path string) (string, error) {
 }
 
 // keyOf returns the key in the field, else that in the first of the environment
-// variables that is set. A service without a vendor's address may need none.
-func keyOf(field string, variables []string, needed bool) (string, error) {
-	key := field
+// variables that has one, else "".
+func keyOf(field string, variables []string) (string, error) {
+	key, from := strings.TrimSpace(field), "APIKey"
 	for _, name := range variables {
 		if key == "" {
-			key = os.Getenv(name)
+			key, from = strings.TrimSpace(os.Getenv(name)), name
 		}
 	}
-	// Not TrimSpace: what else a header may not hold is for the reader to find.
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", errors.New("the API key holds white space or other characters that no key has")
-	}
-	if key == "" && needed {
-		return "", fmt.Errorf("no API key: set the environment variable %s or the field APIKey", variables[0])
+		return "", fmt.Errorf("the API key in %s has a character that no key has, such as a space or a line end within it", from)
 	}
 	return key, nil
+}
+
+// hostOf returns "/host=" and the host of a base URL with its port, "" for "".
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if base == "" || err != nil {
+		return ""
+	}
+	return "/host=" + u.Host
 }

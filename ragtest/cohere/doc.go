@@ -1,13 +1,11 @@
 // Package cohere reranks and embeds with Cohere's models, and reranks with any
 // server that speaks one of four protocols:
 //
-//	API     request                      service                      key
-//	Cohere  POST BaseURL/v2/rerank       Cohere, vLLM                 CO_API_KEY, COHERE_API_KEY
-//	Jina    POST BaseURL/v1/rerank       Jina AI, vLLM, Infinity,     JINA_API_KEY
-//	                                     llama.cpp
-//	Voyage  POST BaseURL/v1/rerank       Voyage AI                    VOYAGE_API_KEY
-//	TEI     POST BaseURL/rerank          Hugging Face Text            the field APIKey
-//	                                     Embeddings Inference
+//	API     request                   services                                   key
+//	Cohere  POST BaseURL/v2/rerank    Cohere, vLLM                               CO_API_KEY, COHERE_API_KEY
+//	Jina    POST BaseURL/v1/rerank    Jina AI, vLLM, Infinity, llama.cpp         JINA_API_KEY
+//	Voyage  POST BaseURL/v1/rerank    Voyage AI                                  VOYAGE_API_KEY
+//	TEI     POST BaseURL/rerank       Hugging Face's Text Embeddings Inference   none
 //
 // [Reranker] and [Embedder] are values to put into an evaluation:
 //
@@ -17,48 +15,67 @@
 //		Reranker: cohere.Reranker[chunkers.PositionAwareChunk]{},
 //	}
 //
+// # Keys
+//
+// A key is the field APIKey or, if that is empty, the environment variable above,
+// read at each call. White space around it is ignored. The vendors' own services
+// need one; to another server requests without a key are sent without an
+// Authorization header. The key is part of no error, name or other output, not
+// even where a server repeats it.
+//
 // # Faults
 //
-//	what happened                              what follows
-//	408, 429, 5xx but 501 and 505, a           repeated, 7 attempts in all and
-//	connection or answer that breaks off,      at most 5 minutes: waits that
-//	no complete answer within a minute         double, at random, after what
-//	                                           Retry-After asks for; then the
-//	                                           error names URL, status, the
-//	                                           service's message, attempts
-//	400, 401, 403, 404, 413, 422 and others    error at once, the same text
-//	more texts than the service takes          several requests; with a BatchSize
-//	                                           above its limit, its error
-//	a text longer than the model reads         Embedder, Voyage, TEI: the
-//	                                           service's error, with the longest
-//	                                           text of an Embedder's request;
-//	                                           with Truncate it is cut. Cohere's
-//	                                           and Jina's rerankers always cut
-//	answer that is no JSON, or not the         error that says what was read
-//	protocol's; no results at all
-//	a score or index that is missing or null   error naming the result
-//	an index twice or outside the request      error naming the result and index
-//	a document without a score                 error naming its index; with
-//	                                           AllowMissing it is dropped
-//	fewer or more vectors than texts           error with both numbers
-//	an empty vector, differing dimensions,     error naming vector and component
-//	null or infinite components
-//	equal scores                               keep the order given
-//	no key, a field that cannot be used        error naming it; nothing is sent
-//	no chunks, no texts                        nothing is sent
-//	a context that is done                     its cause, at once
+//	what                                               repeated  what the error says
+//	status 429                                         yes       status, the server's message, attempts
+//	429 to a trial key that is used up for the month   no        the same
+//	status 408, 5xx but 501 and 505                    yes       the same
+//	status 400, 401, 403, 404, 422, redirects, others  no        the same
+//	no complete answer within Timeout                  yes       the limit, attempts
+//	connection reset, closed, answer broken off        yes       the connection's error, attempts
+//	connection refused, no such host, TLS              no        the connection's error
+//	an answer that is JSON cut short, or empty         yes       how many bytes came, attempts
+//	an answer that is no JSON, or of another protocol  no        what was read
+//	no, or null, results or vectors                    no        that there are none
+//	a result without index or score, or null           no        the result, its index
+//	an index twice, or out of range                    no        the result, the index
+//	a document without a result                        no        how many, the first; none with AllowMissing
+//	results in any order                               –         no error: they are sorted by score
+//	equal scores                                       –         no error: they keep the order given
+//	too few or too many vectors                        no        how many came for how many texts
+//	null in a vector, or a number too large            no        the vector and the component
+//	an empty vector, or one of another dimension       no        the vector, both dimensions
+//	a text longer than the model reads                 no        the server's message; cut with Truncate
+//	the context is done                                no        its cause, and the last answer
 //
-// An error names the candidates or texts of its request by their numbers in the
-// call: "candidates 0 to 99: POST https://api.cohere.com/v2/rerank: 401
-// Unauthorized: "invalid api token" (1 attempt)". No error, result, name or body
-// of a request holds the key, not even if the service repeats it.
+// Before a request is sent, these are errors: a text or query that is empty or
+// not valid UTF-8, a key that is missing, and fields that cannot be used: see
+// Validate. An error names texts by their places in the call; as services do not
+// say which text was too long, the error of an Embedder names the longest of the
+// request:
 //
-// # Usage
+//	embedding with embed-v4.0: texts 96 to 191, the longest of which is text 130
+//	with 3000 bytes: POST https://api.cohere.com/v2/embed: 400 Bad Request: "too
+//	many tokens" (1 attempt)
 //
-// Each answered request counts, with its tokens where the service tells them, in
-// the evaluation's diagnostics. The cost is that of the prices in the fields:
-// Cohere bills reranking by search units, which its answers tell (100 documents
-// of 500 tokens each are one), the others by tokens.
+// A repetition waits at random up to 1, 2, 4, … 32 seconds, and before that as
+// long as the server asks by Retry-After. Seven attempts are made, within five
+// times Timeout, and within 5 minutes if that is more; if the server asks for a
+// longer wait, the request fails at once. The context ends a wait.
+//
+// Cohere's and Jina's rerankers always cut texts that are too long; nobody tells
+// which were cut, so none are counted.
+//
+// # Tokens, limits, prices
+//
+// A request has at most 1,000 candidates (what Cohere recommends and Voyage
+// allows; Jina tells no limit), 32 with TEI (its default limit), or 96 texts to
+// embed (Cohere's limit). Voyage also limits the tokens of a request, to 600,000
+// with its newer models: with many long candidates set a lower BatchTexts.
+//
+// Each answered request is counted with [ragtest.CountUsage], with the tokens
+// that the service reports and their cost if a price is given, and so appears in
+// the diagnostics of an evaluation. Cohere bills reranking by search units, of up
+// to 100 documents each, and reports these instead of tokens.
 //
 // # Sources
 //

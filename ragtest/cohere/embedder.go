@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/rageval/rageval/internal/parallel"
 	"github.com/rageval/rageval/ragtest"
@@ -16,15 +17,12 @@ import (
 // Embedder is a [ragtest.Embedder] that asks Cohere's models, or a server with
 // Cohere's v2 API. It is a [ragtest.QueryEmbedder] too: chunks are embedded with
 // the input type search_document, queries with search_query. The zero value is
-// embed-v4.0, with the key in CO_API_KEY. It is safe for concurrent use.
+// embed-v4.0, with the key in CO_API_KEY. It is a value, safe for concurrent use.
 type Embedder struct {
 	Model   string // "": embed-v4.0
-	BaseURL string // what comes before /v2/embed, such as "http://localhost:8080"; "": Cohere's
+	BaseURL string // what /v2/embed is appended to, such as "http://localhost:8080"; "": https://api.cohere.com
 
-	// APIKey is the key; "": that in the environment variable CO_API_KEY or
-	// COHERE_API_KEY. With a BaseURL there may be none; the key that is found
-	// goes there.
-	APIKey string
+	APIKey string `json:"-"` // "": from CO_API_KEY or COHERE_API_KEY. It is sent to BaseURL, whatever that is
 
 	// Dimensions is how many components a vector has: for embed-v4.0 256, 512,
 	// 1,024 or 1,536; older models take only 0, their own.
@@ -35,59 +33,60 @@ type Embedder struct {
 	// are an error. Cohere does not tell which texts it cut.
 	Truncate bool
 
-	BatchSize   int // most texts in one request; 0: 96, the most that Cohere takes
-	Concurrency int // most requests of one call under way at once; 0: 4
+	BatchTexts  int // most texts in one request; 0: 96, the most that Cohere takes
+	Concurrency int // most requests of one call at once; 0: 2. An evaluation makes up to four calls at once
 
-	PricePerMillionTokens float64 // US dollars; 0: not counted
+	PricePerMillion float64 // US dollars for a million tokens, for the diagnostics; 0: no cost is told
 
-	Transport http.RoundTripper // what carries each attempt of a request; nil: http.DefaultTransport
+	Timeout   time.Duration     // of one attempt at a request; 0: 1 minute. All attempts take five times that at most, or 5 minutes
+	Transport http.RoundTripper // sends each attempt; nil: http.DefaultTransport
 }
 
 const embedBatch = 96
 
-// String returns the model, such as "cohere/embed-v4.0", and the fields that
-// change vectors. It tells no address: that of a test server differs in every
-// run.
+// String returns the model, such as "cohere/embed-v4.0", with the other fields
+// that may change a vector. Of BaseURL it has the host.
 func (e Embedder) String() string {
 	s := "cohere/" + e.model()
 	if e.Dimensions != 0 {
 		s += fmt.Sprintf("/dimensions=%d", e.Dimensions)
 	}
+	s += hostOf(e.BaseURL)
 	if e.Truncate {
 		s += "/truncate"
 	}
 	return s
 }
 
+// GoString returns what String does: no format shows the key.
+func (e Embedder) GoString() string { return e.String() }
+
 func (e Embedder) model() string { return cmp.Or(e.Model, "embed-v4.0") }
 
-// Validate returns an error that names the field that cannot be used, or the
-// environment variable that lacks a key. Nothing is sent.
+// Validate returns an error if a field is out of range. Whether there is a key is
+// seen by Embed only.
 func (e Embedder) Validate() error {
 	_, err := e.service()
 	return err
 }
 
 func (e Embedder) service() (service, error) {
-	if err := checkNumbers([]number{
-		{"Dimensions", float64(e.Dimensions)}, {"BatchSize", float64(e.BatchSize)}, {"Concurrency", float64(e.Concurrency)},
-		{"PricePerMillionTokens", e.PricePerMillionTokens},
-	}); err != nil {
-		return service{}, err
+	err := checkNumbers(e.Timeout,
+		number{"Dimensions", float64(e.Dimensions)}, number{"BatchTexts", float64(e.BatchTexts)}, number{"Concurrency", float64(e.Concurrency)},
+		number{"PricePerMillion", e.PricePerMillion},
+	)
+	url := ""
+	if err == nil {
+		url, err = endpoint(e.BaseURL, dialects[Cohere].baseURL, "/v2/embed")
 	}
-	url, err := endpoint(e.BaseURL, dialects[Cohere].baseURL, "/v2/embed")
 	if err != nil {
-		return service{}, err
+		return service{}, fmt.Errorf("cohere.Embedder: %w", err)
 	}
-	key, err := keyOf(e.APIKey, cohereKeys, e.BaseURL == "")
-	if err != nil {
-		return service{}, err
-	}
-	return service{transport: e.Transport, url: url, key: key}, nil
+	return service{url, dialects[Cohere].baseURL, e.APIKey, cohereKeys, e.Timeout, e.Transport}, nil
 }
 
-// Embed returns the vectors of texts that are to be found. No texts have no
-// vectors, and nothing is sent.
+// Embed returns the vectors of texts that are to be found. For no
+// texts nothing is sent.
 func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, "search_document", texts)
 }
@@ -119,6 +118,23 @@ type embedReply struct {
 
 func (e Embedder) embed(ctx context.Context, inputType string, texts []string) ([][]float32, error) {
 	s, err := e.service()
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	vectors, err := e.embedAll(ctx, s, inputType, texts)
+	if err != nil {
+		return nil, fmt.Errorf("embedding with %s: %w", e.model(), err)
+	}
+	return vectors, nil
+}
+
+func (e Embedder) embedAll(ctx context.Context, s service, inputType string, texts []string) ([][]float32, error) {
+	for i, text := range texts {
+		if err := checkText(text); err != nil {
+			return nil, fmt.Errorf("text %d %w", i, err)
+		}
+	}
+	key, err := s.key()
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +148,17 @@ func (e Embedder) embed(ctx context.Context, inputType string, texts []string) (
 	if e.Truncate {
 		request.Truncate = "END"
 	}
-	size := cmp.Or(e.BatchSize, embedBatch)
+	size := cmp.Or(e.BatchTexts, embedBatch)
 	batches := (len(texts) + size - 1) / size
 	vectors := make([][]float32, len(texts))
 	err = parallel.Do(ctx, cmp.Or(e.Concurrency, defaultConcurrency), batches, func(ctx context.Context, b int) error {
-		start := b * size
+		start, end := b*size, min(b*size+size, len(texts))
 		request := request
-		request.Texts = texts[start:min(start+size, len(texts))]
-		got, err := e.embedBatch(ctx, s, request)
+		request.Texts = texts[start:end]
+		got, err := e.request(ctx, s, key, request)
 		if err != nil {
-			return fmt.Errorf("texts %d to %d, the longest of which is text %d with %d bytes: %w",
-				start, start+len(request.Texts)-1, start+longest(request.Texts), len(request.Texts[longest(request.Texts)]), err)
+			at := start + longest(request.Texts)
+			return fmt.Errorf("texts %d to %d, the longest of which is text %d with %d bytes: %w", start, end-1, at, len(texts[at]), err)
 		}
 		copy(vectors[start:], got)
 		return nil
@@ -169,9 +185,10 @@ func longest(texts []string) int {
 	return at
 }
 
-func (e Embedder) embedBatch(ctx context.Context, s service, request embedRequest) ([][]float32, error) {
+// request returns the vectors of the texts of one request.
+func (e Embedder) request(ctx context.Context, s service, key string, request embedRequest) ([][]float32, error) {
 	var reply embedReply
-	if err := s.post(ctx, request, &reply); err != nil {
+	if err := s.post(ctx, key, request, &reply); err != nil {
 		return nil, err
 	}
 	tokens := reply.Meta.BilledUnits.InputTokens
@@ -180,7 +197,7 @@ func (e Embedder) embedBatch(ctx context.Context, s service, request embedReques
 		Model:     e.model(),
 		Calls:     1,
 		Tokens:    int(tokens),
-		Cost:      tokens * e.PricePerMillionTokens / 1e6,
+		Cost:      tokens * e.PricePerMillion / 1e6,
 	})
 	vectors, err := parseVectors(reply.Embeddings.Float, len(request.Texts), e.Dimensions)
 	if err != nil {

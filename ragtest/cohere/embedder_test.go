@@ -24,7 +24,7 @@ var (
 )
 
 func TestEmbedderKeepsTheContract(t *testing.T) {
-	for _, e := range []cohere.Embedder{{}, {Dimensions: 256, BatchSize: 3, Truncate: true}} {
+	for _, e := range []cohere.Embedder{{}, {Dimensions: 256, BatchTexts: 3, Truncate: true}} {
 		s := &server{key: canary}
 		e.BaseURL, e.APIKey = s.start(t), canary
 		if err := ragtest.CheckEmbedder(t.Context(), e); err != nil {
@@ -88,17 +88,17 @@ func TestEmbedErrors(t *testing.T) {
 		e    cohere.Embedder
 		want string
 	}{
-		{cohere.Embedder{}, "no API key: set the environment variable CO_API_KEY or the field APIKey"},
+		{cohere.Embedder{}, "embedding with embed-v4.0: there is no API key: set CO_API_KEY or COHERE_API_KEY, or the field APIKey"},
 		{cohere.Embedder{BaseURL: address}, `401 Unauthorized: "invalid api token" (1 attempt)`},
 		{cohere.Embedder{BaseURL: address, APIKey: canary, Dimensions: 100}, `400 Bad Request: "invalid request: output_dimension 100" (1 attempt)`},
-		{cohere.Embedder{BaseURL: address, APIKey: canary, BatchSize: 97}, "must be at most 96 - received 97"},
-		{cohere.Embedder{BaseURL: "x", APIKey: canary}, "field BaseURL: "},
-		{cohere.Embedder{APIKey: canary, Dimensions: -1}, "field Dimensions: got -1, want 0 or more"},
-		{cohere.Embedder{APIKey: canary, BatchSize: -1}, "field BatchSize: got -1"},
-		{cohere.Embedder{APIKey: canary, Concurrency: -1}, "field Concurrency: got -1"},
-		{cohere.Embedder{APIKey: canary, PricePerMillionTokens: -1}, "field PricePerMillionTokens: got -1"},
+		{cohere.Embedder{BaseURL: address, APIKey: canary, BatchTexts: 97}, "must be at most 96 - received 97"},
+		{cohere.Embedder{BaseURL: "x", APIKey: canary}, "cohere.Embedder: BaseURL is not an absolute"},
+		{cohere.Embedder{APIKey: canary, Dimensions: -1}, "cohere.Embedder: Dimensions is -1: want a finite number, 0 or more"},
+		{cohere.Embedder{APIKey: canary, BatchTexts: -1}, "BatchTexts is -1"},
+		{cohere.Embedder{APIKey: canary, Concurrency: -1}, "Concurrency is -1"},
+		{cohere.Embedder{APIKey: canary, PricePerMillion: -1}, "PricePerMillion is -1"},
 	} {
-		_, err := test.e.Embed(t.Context(), slices.Repeat([]string{"a"}, 97))
+		_, err := test.e.EmbedQueries(t.Context(), slices.Repeat([]string{"a"}, 97))
 		wantError(t, err, test.want)
 	}
 }
@@ -117,12 +117,27 @@ func TestLongTextsToEmbed(t *testing.T) {
 	}
 }
 
+func TestTextsThatAreNotEmbedded(t *testing.T) {
+	s := &server{key: canary}
+	e := cohere.Embedder{BaseURL: s.start(t), APIKey: canary}
+	for text, want := range map[string]string{"": "text 1 is empty", "ab\xffc": "text 1 is not valid UTF-8 at byte 2"} {
+		_, err := e.Embed(t.Context(), []string{"a", text})
+		wantError(t, err, "embedding with embed-v4.0: ", want)
+	}
+	if n := len(s.sent()); n != 0 {
+		t.Errorf("got %d requests, want none", n)
+	}
+}
+
 func TestEmbedderReadsTheKeyWhenUsed(t *testing.T) {
 	clearKeys(t)
 	s := &server{key: canary}
 	e := cohere.Embedder{Transport: redirected{s, t}}
-	if err := e.Validate(); err == nil {
-		t.Error("got no error without a key")
+	if err := e.Validate(); err != nil {
+		t.Error(err)
+	}
+	if got, err := e.Embed(t.Context(), nil); err != nil || len(got) != 0 {
+		t.Errorf("got %v, %v without texts and key, want neither vectors nor error", got, err)
 	}
 	t.Setenv("COHERE_API_KEY", canary)
 	if _, err := e.Embed(t.Context(), []string{"a"}); err != nil {
@@ -148,7 +163,7 @@ func TestEvaluationWithBoth(t *testing.T) {
 			Relevant: []spans.Span{{Doc: "1.md", Start: 0, End: 8}},
 		}},
 		Chunker:  chunkers.FixedSize{Size: 100},
-		Embedder: cohere.Embedder{BaseURL: address, APIKey: canary, PricePerMillionTokens: 0.12},
+		Embedder: cohere.Embedder{BaseURL: address, APIKey: canary, PricePerMillion: 0.12},
 		Reranker: cohere.Reranker[chunkers.PositionAwareChunk]{BaseURL: address, APIKey: canary},
 		K:        1,
 	}.Evaluate(t.Context())
@@ -165,7 +180,8 @@ func TestEvaluationWithBoth(t *testing.T) {
 	if diff := cmp.Diff(want, result.Diagnostics.Usage); diff != "" {
 		t.Errorf("the usage differs (-want +got):\n%s", diff)
 	}
-	if got := result.Components; got.Embedder != "cohere/embed-v4.0" || got.Reranker != "cohere/rerank-english-v3.0" {
+	host := "/host=" + strings.TrimPrefix(address, "http://")
+	if got := result.Components; got.Embedder != "cohere/embed-v4.0"+host || got.Reranker != "cohere/rerank-english-v3.0"+host {
 		t.Errorf("got the components %+v", got)
 	}
 }

@@ -19,10 +19,10 @@ import (
 func Example() {
 	evaluation := ragtest.TokenLevel{
 		// Corpus, Queries and Chunker as in any evaluation.
-		Embedder: cohere.Embedder{PricePerMillionTokens: 0.12},
+		Embedder: cohere.Embedder{PricePerMillion: 0.12},
 		Reranker: cohere.Reranker[chunkers.PositionAwareChunk]{
-			Model:                    "rerank-v3.5",
-			PricePerThousandSearches: 2,
+			Model:            "rerank-v3.5",
+			PricePerThousand: 2,
 		},
 		K:      5,
 		FetchK: 50,

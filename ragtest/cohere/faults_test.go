@@ -31,11 +31,11 @@ func clients() []client {
 	var all []client
 	for _, api := range apis {
 		all = append(all, client{"rerank " + api.String(), api, func(ctx context.Context, base http.RoundTripper, texts ...string) (any, error) {
-			r := reranker{API: api, BaseURL: "http://models.test", APIKey: canary, BatchSize: 3, Concurrency: 1, Transport: base}
+			r := reranker{API: api, BaseURL: "http://models.test", APIKey: canary, BatchTexts: 3, Concurrency: 1, Transport: base}
 			return r.Rerank(ctx, "red car", candidates(texts...))
 		}})
 	}
-	e := cohere.Embedder{BaseURL: "http://models.test", APIKey: canary, BatchSize: 3, Concurrency: 1}
+	e := cohere.Embedder{BaseURL: "http://models.test", APIKey: canary, BatchTexts: 3, Concurrency: 1}
 	return append(all,
 		client{"embed", cohere.Cohere, func(ctx context.Context, base http.RoundTripper, texts ...string) (any, error) {
 			e := e
@@ -153,6 +153,24 @@ func TestServiceThatStaysDown(t *testing.T) {
 	}
 }
 
+// A trial key that is used up for the month is an error at once.
+func TestTrialKeyThatIsUsedUp(t *testing.T) {
+	handler := &faulttest.Handler{Faults: []faulttest.Fault{faulttest.Status(429, `{"message":"You are using a Trial key, which is limited to 1000 API calls / month."}`)}}
+	_, err := reranker{APIKey: canary, Transport: handlerTransport{handler}}.Rerank(t.Context(), "q", candidates("a"))
+	wantError(t, err, "limited to 1000 API calls / month", "(1 attempt)")
+}
+
+func TestTimeout(t *testing.T) {
+	for _, timeout := range []time.Duration{0, 10 * time.Minute, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			handler := &faulttest.Handler{Faults: faulttest.Repeat(10, faulttest.Hang)}
+			base := serve(t, handler)
+			_, err := reranker{APIKey: canary, BaseURL: "http://models.test", Timeout: timeout, Transport: base}.Rerank(t.Context(), "q", candidates("a"))
+			wantError(t, err, map[time.Duration]string{0: "within 5m0s", 10 * time.Minute: "within 50m0s", time.Second: "within 1s"}[timeout])
+		})
+	}
+}
+
 // Answers that are JSON, but not what was asked for, are errors at once.
 func TestWrongRerankAnswers(t *testing.T) {
 	// X stands for the list of results, as each protocol wraps it, S for the
@@ -227,7 +245,7 @@ func TestAllowMissing(t *testing.T) {
 			return dropZeros(t, answer)
 		})
 		r.Transport = handlerTransport{&faulttest.Handler{Next: s, Faults: faulttest.Repeat(20, filter)}}
-		r.BatchSize = 2
+		r.BatchTexts = 2
 		given := candidates("a house", "car", "the tree", "red car", "two trees", "three trees")
 		if _, err := r.Rerank(t.Context(), "red car", given); err == nil {
 			t.Error("got no error for missing documents without AllowMissing")
@@ -383,14 +401,14 @@ func TestConcurrencyIsBounded(t *testing.T) {
 			texts := strings.Split(strings.Repeat("x,", 39)+"x", ",")
 			want := bound
 			if bound == 0 {
-				want = 4
+				want = 2
 			}
-			r := reranker{APIKey: canary, BatchSize: 2, Concurrency: bound, Transport: slow}
+			r := reranker{APIKey: canary, BatchTexts: 2, Concurrency: bound, Transport: slow}
 			if _, err := r.Rerank(t.Context(), "q", candidates(texts...)); err != nil || most != want {
 				t.Errorf("Reranker with Concurrency %d: got %d requests at once and %v, want %d", bound, most, err, want)
 			}
 			most = 0
-			e := cohere.Embedder{APIKey: canary, BatchSize: 2, Concurrency: bound, Transport: slow}
+			e := cohere.Embedder{APIKey: canary, BatchTexts: 2, Concurrency: bound, Transport: slow}
 			if _, err := e.Embed(t.Context(), texts); err != nil || most != want {
 				t.Errorf("Embedder with Concurrency %d: got %d requests at once and %v, want %d", bound, most, err, want)
 			}

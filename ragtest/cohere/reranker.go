@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/parallel"
@@ -14,8 +15,8 @@ import (
 
 // Reranker is a [ragtest.Reranker] that asks a model on a server how relevant
 // each candidate is to the query. The zero value is Cohere's
-// rerank-english-v3.0, with the key in CO_API_KEY. It is safe for concurrent
-// use.
+// rerank-english-v3.0, with the key in CO_API_KEY. It is a value, safe for
+// concurrent use.
 //
 // All candidates are scored and returned, best first; equal scores keep the
 // order given. The score of a chunk is that of the server, whatever its scale:
@@ -23,20 +24,17 @@ import (
 // best (top_n, top_k): the evaluation itself keeps K, and which of two equal
 // scores a server cuts off is its own choice.
 //
-// More candidates than BatchSize are scored in several requests, and then
+// More candidates than BatchTexts are scored in several requests, and then
 // ordered together. That is exact for a cross-encoder, which judges every pair
 // of query and text by itself. A model that compares the texts of a request
 // with each other, such as jina-reranker-v3, needs them all in one: set
-// BatchSize to FetchK.
+// BatchTexts to FetchK.
 type Reranker[C chunkers.Indexed] struct {
 	API     API    // the server's protocol; zero: Cohere's
-	Model   string // "": rerank-english-v3.0, jina-reranker-v2-base-multilingual or rerank-2.5; TEI serves one only and takes no name
-	BaseURL string // what comes before the path, such as "http://localhost:8080"; "": the vendor's; TEI has none
+	Model   string // "": rerank-english-v3.0, jina-reranker-v2-base-multilingual or rerank-2.5; a TEI server has one only, here it is but a name
+	BaseURL string // what the path is appended to, such as "http://localhost:8080"; "": the vendor's; TEI has none
 
-	// APIKey is the key; "": that in the environment variable CO_API_KEY or
-	// COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY; none for TEI. With a BaseURL
-	// there may be none; the key that is found goes there.
-	APIKey string
+	APIKey string `json:"-"` // "": from the environment; see the package documentation. It is sent to BaseURL, whatever that is
 
 	// MaxTokensPerDoc is after how many tokens Cohere cuts off a text; 0: its
 	// 4,096. The other protocols do not have it.
@@ -47,29 +45,31 @@ type Reranker[C chunkers.Indexed] struct {
 	Truncate bool
 
 	// AllowMissing drops the candidates that the server leaves out of its
-	// answer, as one does that only returns what it finds relevant; without it
+	// answer, as one does that returns only what it finds relevant; without it
 	// they are an error.
 	AllowMissing bool
 
-	BatchSize   int // most candidates in one request; 0: 1,000, TEI 32
-	Concurrency int // most requests of one call under way at once; 0: 4
+	BatchTexts  int // most candidates in one request; 0: 1,000, TEI 32
+	Concurrency int // most requests of one call at once; 0: 2. An evaluation makes up to four calls at once
 
-	PricePerThousandSearches float64 // US dollars, of Cohere's search units; 0: not counted
-	PricePerMillionTokens    float64 // US dollars, of the tokens of Jina and Voyage; 0: not counted
+	PricePerThousand float64 // US dollars for a thousand of Cohere's search units, for the diagnostics; 0: no cost is told
+	PricePerMillion  float64 // US dollars for a million of the tokens of Jina or Voyage; 0: no cost is told
 
-	Transport http.RoundTripper // what carries each attempt of a request; nil: http.DefaultTransport
+	Timeout   time.Duration     // of one attempt at a request; 0: 1 minute. All attempts take five times that at most, or 5 minutes
+	Transport http.RoundTripper // sends each attempt; nil: http.DefaultTransport
 }
 
-const defaultConcurrency = 4
+const defaultConcurrency = 2
 
 // String returns the protocol and the model, such as
-// "cohere/rerank-english-v3.0", and the fields that change scores. It tells no
-// address: that of a test server differs in every run.
+// "cohere/rerank-english-v3.0", with the other fields that may change a score. Of
+// BaseURL it has the host.
 func (r Reranker[C]) String() string {
 	s := r.API.String()
 	if model := r.model(); model != "" {
 		s += "/" + model
 	}
+	s += hostOf(r.BaseURL)
 	if r.MaxTokensPerDoc != 0 {
 		s += fmt.Sprintf("/maxtokens=%d", r.MaxTokensPerDoc)
 	}
@@ -89,81 +89,87 @@ func (r Reranker[C]) model() string {
 	return r.Model
 }
 
-// Validate returns an error that names the field that cannot be used, or the
-// environment variable that lacks a key. Nothing is sent.
+// GoString returns what String does: no format shows the key.
+func (r Reranker[C]) GoString() string { return r.String() }
+
+// Validate returns an error if fields are out of range or contradict each other.
+// Whether there is a key is seen by Rerank only.
 func (r Reranker[C]) Validate() error {
 	_, err := r.service()
 	return err
 }
 
 func (r Reranker[C]) service() (service, error) {
-	if r.API < 0 || int(r.API) >= len(dialects) {
-		return service{}, fmt.Errorf("field API: got %d, want Cohere, Jina, Voyage or TEI", int(r.API))
-	}
-	d := dialects[r.API]
-	switch {
-	case r.API == TEI && r.Model != "":
-		return service{}, fmt.Errorf("field Model: got %q, want none: a TEI server serves the one model that it was started with", r.Model)
-	case r.API != Cohere && r.MaxTokensPerDoc != 0:
-		return service{}, fmt.Errorf("field MaxTokensPerDoc: got %d, want 0: the protocol of %s does not have it", r.MaxTokensPerDoc, r.API)
-	}
-	if err := checkNumbers([]number{
-		{"MaxTokensPerDoc", float64(r.MaxTokensPerDoc)}, {"BatchSize", float64(r.BatchSize)}, {"Concurrency", float64(r.Concurrency)},
-		{"PricePerThousandSearches", r.PricePerThousandSearches}, {"PricePerMillionTokens", r.PricePerMillionTokens},
-	}); err != nil {
-		return service{}, err
-	}
-	url, err := endpoint(r.BaseURL, d.baseURL, d.path)
+	s, err := r.checkedService()
 	if err != nil {
-		return service{}, err
+		return s, fmt.Errorf("cohere.Reranker: %w", err)
 	}
-	key, err := keyOf(r.APIKey, d.keys, r.BaseURL == "")
-	if err != nil {
-		return service{}, err
-	}
-	return service{transport: r.Transport, url: url, key: key}, nil
+	return s, nil
 }
 
-// Rerank returns the chunks in the order of their scores, best first. No chunks
-// are none, and nothing is sent.
+func (r Reranker[C]) checkedService() (service, error) {
+	if r.API < 0 || int(r.API) >= len(dialects) {
+		return service{}, fmt.Errorf("API is %d: want Cohere, Jina, Voyage or TEI", int(r.API))
+	}
+	if r.API != Cohere && r.MaxTokensPerDoc != 0 {
+		return service{}, fmt.Errorf("MaxTokensPerDoc is %d: want 0, the protocol of %s does not have it", r.MaxTokensPerDoc, r.API)
+	}
+	err := checkNumbers(r.Timeout,
+		number{"MaxTokensPerDoc", float64(r.MaxTokensPerDoc)}, number{"BatchTexts", float64(r.BatchTexts)},
+		number{"Concurrency", float64(r.Concurrency)},
+		number{"PricePerThousand", r.PricePerThousand}, number{"PricePerMillion", r.PricePerMillion},
+	)
+	if err != nil {
+		return service{}, err
+	}
+	d := dialects[r.API]
+	url, err := endpoint(r.BaseURL, d.baseURL, d.path)
+	return service{url, d.baseURL, r.APIKey, d.keys, r.Timeout, r.Transport}, err
+}
+
+// Rerank returns the chunks in the order of their scores, best first. For no
+// chunks nothing is sent.
 func (r Reranker[C]) Rerank(ctx context.Context, query string, chunks []ragtest.ScoredChunk[C]) ([]ragtest.ScoredChunk[C], error) {
 	s, err := r.service()
-	if err != nil {
+	if err != nil || len(chunks) == 0 {
 		return nil, err
 	}
-	size := cmp.Or(r.BatchSize, dialects[r.API].batch)
-	batches := (len(chunks) + size - 1) / size
-	found := make([][]ragtest.ScoredChunk[C], batches)
-	err = parallel.Do(ctx, cmp.Or(r.Concurrency, defaultConcurrency), batches, func(ctx context.Context, b int) error {
-		start := b * size
-		batch := chunks[start:min(start+size, len(chunks))]
-		scored, err := r.score(ctx, s, query, batch)
-		if err != nil {
-			return fmt.Errorf("candidates %d to %d: %w", start, start+len(batch)-1, err)
-		}
-		found[b] = scored
-		return nil
-	})
+	scored, err := r.score(ctx, s, query, chunks)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reranking with %s: %w", cmp.Or(r.model(), r.API.String()), err)
 	}
-	all := slices.Concat(found...)
-	slices.SortStableFunc(all, func(a, b ragtest.ScoredChunk[C]) int { return cmp.Compare(b.Score, a.Score) })
-	return all, nil
+	slices.SortStableFunc(scored, func(a, b ragtest.ScoredChunk[C]) int { return cmp.Compare(b.Score, a.Score) })
+	return scored, nil
 }
 
 // score returns the chunks that the server scored, in the order given.
 func (r Reranker[C]) score(ctx context.Context, s service, query string, chunks []ragtest.ScoredChunk[C]) ([]ragtest.ScoredChunk[C], error) {
+	if err := checkText(query); err != nil {
+		return nil, fmt.Errorf("the query %w", err)
+	}
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
 		texts[i] = c.Chunk.IndexText()
+		if err := checkText(texts[i]); err != nil {
+			return nil, fmt.Errorf("candidate %d %w", i, err)
+		}
 	}
-	var reply rerankReply
-	if err := s.post(ctx, r.request(query, texts), r.API.reply(&reply)); err != nil {
+	key, err := s.key()
+	if err != nil {
 		return nil, err
 	}
-	ragtest.CountUsage(ctx, r.usage(reply))
-	scores, err := reply.scores(len(chunks), r.AllowMissing)
+	size := cmp.Or(r.BatchTexts, dialects[r.API].batch)
+	batches := (len(texts) + size - 1) / size
+	scores := make([]*float64, len(texts))
+	err = parallel.Do(ctx, cmp.Or(r.Concurrency, defaultConcurrency), batches, func(ctx context.Context, b int) error {
+		start, end := b*size, min(b*size+size, len(texts))
+		got, err := r.request(ctx, s, key, query, texts[start:end])
+		if err != nil {
+			return fmt.Errorf("candidates %d to %d: %w", start, end-1, err)
+		}
+		copy(scores[start:], got)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -174,4 +180,14 @@ func (r Reranker[C]) score(ctx context.Context, s service, query string, chunks 
 		}
 	}
 	return scored, nil
+}
+
+// request returns the score of each text, nil for one that the server left out.
+func (r Reranker[C]) request(ctx context.Context, s service, key, query string, texts []string) ([]*float64, error) {
+	var reply rerankReply
+	if err := s.post(ctx, key, r.body(query, texts), r.API.reply(&reply)); err != nil {
+		return nil, err
+	}
+	ragtest.CountUsage(ctx, r.usage(reply))
+	return reply.scores(len(texts), r.AllowMissing)
 }

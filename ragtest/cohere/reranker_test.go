@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,7 +64,7 @@ func TestRerankerKeepsTheContract(t *testing.T) {
 		if err := ragtest.CheckReranker(t.Context(), r); err != nil {
 			t.Error(err)
 		}
-		r.BatchSize = 2
+		r.BatchTexts = 2
 		if err := ragtest.CheckReranker(t.Context(), r); err != nil {
 			t.Errorf("in batches of 2: %v", err)
 		}
@@ -78,17 +80,17 @@ func TestEqualScoresKeepTheOrderGiven(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *server, r reranker) {
 		given := candidates("no word of it", "red", "blue", "a red car", "also red", "red car in town", "nothing")
 		for _, size := range []int{0, 1, 2, 3, 7} {
-			r.BatchSize = size
+			r.BatchTexts = size
 			got, err := r.Rerank(t.Context(), "red car", given)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff([]string{"3", "5", "1", "4", "0", "2", "6"}, places(got)); diff != "" {
-				t.Errorf("BatchSize %d: the order differs (-want +got):\n%s", size, diff)
+				t.Errorf("BatchTexts %d: the order differs (-want +got):\n%s", size, diff)
 			}
 			for _, c := range got {
 				if want := relevance("red car", c.Chunk.Text); c.Score != want {
-					t.Errorf("BatchSize %d: the score of %q: got %v, want that of the server, %v", size, c.Chunk.Text, c.Score, want)
+					t.Errorf("BatchTexts %d: the score of %q: got %v, want that of the server, %v", size, c.Chunk.Text, c.Score, want)
 				}
 			}
 		}
@@ -186,9 +188,9 @@ func TestCandidatesAboveTheLimit(t *testing.T) {
 	})
 }
 
-func TestBatchSizeAboveTheServersIsAnError(t *testing.T) {
+func TestBatchTextsAboveTheServersIsAnError(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *server, r reranker) {
-		s.limit, r.BatchSize = 2, 3
+		s.limit, r.BatchTexts = 2, 3
 		_, err := r.Rerank(t.Context(), "q", candidates("a", "b", "c", "d"))
 		wantError(t, err, "candidates 0 to 2: POST "+r.BaseURL, "(1 attempt)")
 	})
@@ -210,6 +212,26 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
+// What no service takes, or would read otherwise, is not sent.
+func TestTextsThatAreNotSent(t *testing.T) {
+	eachAPI(t, func(t *testing.T, s *server, r reranker) {
+		for _, test := range []struct {
+			query, text, want string
+		}{
+			{"", "a", "the query is empty"},
+			{"q", "", "candidate 1 is empty"},
+			{"q\xff", "a", "the query is not valid UTF-8 at byte 1"},
+			{"q", "é\ufffd\xc3", "candidate 1 is not valid UTF-8 at byte 5"},
+		} {
+			_, err := r.Rerank(t.Context(), test.query, candidates("a", test.text))
+			wantError(t, err, "reranking with ", test.want)
+			if n := len(s.sent()); n != 0 {
+				t.Errorf("got %d requests, want none", n)
+			}
+		}
+	})
+}
+
 // The zero value reads the key when it is used, and an own field goes first.
 func TestKeys(t *testing.T) {
 	for _, test := range []struct {
@@ -223,7 +245,7 @@ func TestKeys(t *testing.T) {
 			s := &server{api: test.api, key: canary}
 			r := reranker{API: test.api, Transport: redirected{s, t}}
 			_, err := r.Rerank(t.Context(), "q", candidates("a"))
-			wantError(t, err, "no API key: set the environment variable ", "or the field APIKey")
+			wantError(t, err, "there is no API key: set ", test.variable, ", or the field APIKey")
 			if n := len(s.sent()); n != 0 {
 				t.Errorf("got %d requests without a key, want none", n)
 			}
@@ -237,6 +259,25 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of no use", func(t *testing.T) {
+		clearKeys(t)
+		for _, key := range []string{canary + "\n" + canary, canary + " x", "ключ" + canary, canary + "\x00"} {
+			_, err := reranker{APIKey: key}.Rerank(t.Context(), "q", candidates("a"))
+			wantError(t, err, "the API key in APIKey has a character that no key has")
+			if !strings.Contains(key, "\x00") { // which no environment can hold
+				t.Setenv("COHERE_API_KEY", key)
+				_, err = reranker{}.Rerank(t.Context(), "q", candidates("a"))
+				wantError(t, err, "the API key in COHERE_API_KEY has a character that no key has")
+			}
+		}
+	})
+	t.Run("with white space around it", func(t *testing.T) {
+		s := &server{key: canary}
+		r := reranker{APIKey: " " + canary + "\r\n", Transport: redirected{s, t}}
+		if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("none", func(t *testing.T) {
 		clearKeys(t)
 		for _, api := range apis {
@@ -258,23 +299,26 @@ func TestValidate(t *testing.T) {
 		{reranker{APIKey: "k"}, ""},
 		{reranker{API: cohere.TEI, BaseURL: "http://localhost:8080"}, ""},
 		{reranker{BaseURL: "https://proxy.example/rerank/"}, ""},
-		{reranker{}, "no API key: set the environment variable CO_API_KEY or the field APIKey"},
-		{reranker{API: cohere.Jina}, "no API key: set the environment variable JINA_API_KEY or the field APIKey"},
-		{reranker{API: 4}, "field API: got 4, want Cohere, Jina, Voyage or TEI"},
-		{reranker{API: -1}, "field API: got -1, want"},
-		{reranker{API: cohere.TEI}, "field BaseURL: empty, want the address of your server"},
-		{reranker{API: cohere.TEI, BaseURL: "http://h", Model: "m"}, `field Model: got "m", want none`},
-		{reranker{API: cohere.Jina, APIKey: "k", MaxTokensPerDoc: 1}, "field MaxTokensPerDoc: got 1, want 0"},
-		{reranker{APIKey: "k", BatchSize: -1}, "field BatchSize: got -1, want 0 or more"},
-		{reranker{APIKey: "k", Concurrency: -2}, "field Concurrency: got -2, want 0 or more"},
-		{reranker{APIKey: "k", PricePerMillionTokens: -0.5}, "field PricePerMillionTokens: got -0.5, want 0 or more"},
-		{reranker{BaseURL: "localhost:8080"}, `field BaseURL: got "localhost:8080", want scheme, host`},
-		{reranker{BaseURL: "ftp://h"}, `field BaseURL: got "ftp://h"`},
-		{reranker{BaseURL: "http://"}, `field BaseURL: got "http:", want`},
-		{reranker{BaseURL: "http://h/?key=" + canary}, "field BaseURL: got a URL with a query"},
-		{reranker{BaseURL: "http://u:" + canary + "@h/#f"}, "field BaseURL: got"},
-		{reranker{BaseURL: "http://h:" + canary + "x"}, "field BaseURL: not a URL"},
-		{reranker{APIKey: canary + "\n"}, "the API key holds white space"},
+		{reranker{}, ""}, // the key is for Rerank to find
+		{reranker{API: cohere.TEI, BaseURL: "http://h", Model: "bge-reranker-base"}, ""},
+		{reranker{API: 4}, "API is 4: want Cohere, Jina, Voyage or TEI"},
+		{reranker{API: -1}, "API is -1: want"},
+		{reranker{API: cohere.TEI}, "BaseURL is empty: want that of your server"},
+		{reranker{API: cohere.Jina, APIKey: "k", MaxTokensPerDoc: 1}, "MaxTokensPerDoc is 1: want 0, the protocol of jina"},
+		{reranker{MaxTokensPerDoc: -1}, "MaxTokensPerDoc is -1: want"},
+		{reranker{BatchTexts: -1}, "BatchTexts is -1: want a finite number, 0 or more"},
+		{reranker{Concurrency: -2}, "Concurrency is -2: want"},
+		{reranker{Timeout: -time.Second}, "Timeout is -1s: want"},
+		{reranker{PricePerMillion: -0.5}, "PricePerMillion is -0.5: want"},
+		{reranker{PricePerThousand: math.Inf(1)}, "PricePerThousand is +Inf: want"},
+		{reranker{PricePerThousand: math.NaN()}, "PricePerThousand is NaN: want"},
+		{reranker{BaseURL: "localhost:8080"}, "BaseURL is not an absolute http or https URL"},
+		{reranker{BaseURL: "ftp://h"}, "BaseURL is not an absolute http or https URL"},
+		{reranker{BaseURL: "http://"}, "BaseURL is not an absolute http or https URL"},
+		{reranker{BaseURL: "http://h/?key=" + canary}, "BaseURL has a query or a fragment"},
+		{reranker{BaseURL: "http://h/#" + canary}, "BaseURL has a query or a fragment"},
+		{reranker{BaseURL: "http://u:" + canary + "@h"}, "BaseURL has a user name"},
+		{reranker{BaseURL: "http://h:" + canary + "x"}, "BaseURL is not a URL"},
 	}
 	for _, test := range tests {
 		err := test.r.Validate()
@@ -285,7 +329,7 @@ func TestValidate(t *testing.T) {
 			continue
 		}
 		wantError(t, err, test.want)
-		if _, err := test.r.Rerank(t.Context(), "q", nil); err == nil {
+		if _, err := test.r.Rerank(t.Context(), "q", nil); err == nil || err.Error() != test.r.Validate().Error() {
 			t.Errorf("%v: Rerank does not validate", test.r)
 		}
 	}
@@ -297,15 +341,20 @@ func TestString(t *testing.T) {
 		want string
 	}{
 		{reranker{}, "cohere/rerank-english-v3.0"},
-		{reranker{Model: "rerank-v3.5", MaxTokensPerDoc: 512, AllowMissing: true, BaseURL: "http://x", APIKey: canary}, "cohere/rerank-v3.5/maxtokens=512/allowmissing"},
+		{reranker{Model: "rerank-v3.5", MaxTokensPerDoc: 512, AllowMissing: true, BaseURL: "http://x", APIKey: canary}, "cohere/rerank-v3.5/host=x/maxtokens=512/allowmissing"},
 		{reranker{API: cohere.Voyage, Truncate: true}, "voyage/rerank-2.5/truncate"},
 		{reranker{API: cohere.TEI}, "tei"},
 		{reranker{API: 7}, "API(7)"},
 		{cohere.Embedder{}, "cohere/embed-v4.0"},
 		{cohere.Embedder{Model: "embed-english-v3.0", Truncate: true, Dimensions: 256, APIKey: canary}, "cohere/embed-english-v3.0/dimensions=256/truncate"},
 	} {
-		if got := test.of.String(); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
+		for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+			if got := fmt.Sprintf(format, test.of); got != test.want {
+				t.Errorf("%s: got %q, want %q", format, got, test.want)
+			}
+		}
+		if data, err := json.Marshal(test.of); err != nil || strings.Contains(string(data), canary) {
+			t.Errorf("got the JSON form %s and %v, want one without the key", data, err)
 		}
 	}
 }
@@ -328,9 +377,9 @@ func TestBaseURLMayHoldThePath(t *testing.T) {
 // An evaluation counts what the service billed.
 func TestUsageOfAnEvaluation(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *server, r reranker) {
-		r.PricePerThousandSearches, r.PricePerMillionTokens = 2, 0.05
+		r.PricePerThousand, r.PricePerMillion = 2, 0.05
 		if r.API != cohere.Cohere {
-			r.PricePerThousandSearches = 0
+			r.PricePerThousand = 0
 		}
 		result := evaluate(t, r)
 		want := []ragtest.Usage{{Component: r.API.String(), Calls: 2}}

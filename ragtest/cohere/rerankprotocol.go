@@ -35,7 +35,7 @@ type teiRequest struct {
 	Truncate bool     `json:"truncate"` // false if left out
 }
 
-func (r Reranker[C]) request(query string, texts []string) any {
+func (r Reranker[C]) body(query string, texts []string) any {
 	switch r.API {
 	case Jina:
 		return jinaRequest{r.model(), query, texts, false}
@@ -121,7 +121,7 @@ func (r rerankReply) scores(n int, allowMissing bool) ([]*float64, error) {
 // request counts as one.
 func (r Reranker[C]) usage(reply rerankReply) ragtest.Usage {
 	u := ragtest.Usage{Component: r.API.String(), Model: r.model(), Calls: 1, Tokens: reply.Usage.TotalTokens}
-	u.Cost = float64(u.Tokens) * r.PricePerMillionTokens / 1e6
-	u.Cost += cmp.Or(reply.Meta.BilledUnits.SearchUnits, 1) * r.PricePerThousandSearches / 1e3
+	u.Cost = float64(u.Tokens) * r.PricePerMillion / 1e6
+	u.Cost += cmp.Or(reply.Meta.BilledUnits.SearchUnits, 1) * r.PricePerThousand / 1e3
 	return u
 }

@@ -8,20 +8,35 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/rageval/rageval/internal/retryhttp"
 )
 
-// service is one endpoint of a server.
+// service is one endpoint of a server, and how it is called.
 type service struct {
-	transport http.RoundTripper
 	url       string
-	key       string // "": none
+	vendor    string   // what the URL of the vendor's own begins with; "": there is none
+	apiKey    string   // "": from the environment
+	variables []string // of the environment
+	timeout   time.Duration
+	transport http.RoundTripper
+}
+
+// key returns the key, "" if there is none and none is needed.
+func (s service) key() (string, error) {
+	key, err := keyOf(s.apiKey, s.variables)
+	if err == nil && key == "" && s.vendor != "" && strings.HasPrefix(s.url, s.vendor+"/") {
+		return "", fmt.Errorf("there is no API key: set %s, or the field APIKey", strings.Join(s.variables, " or "))
+	}
+	return key, err
 }
 
 // post sends the request, repeated where that may help, and reads the answer
 // into reply.
-func (s service) post(ctx context.Context, request, reply any) error {
+func (s service) post(ctx context.Context, key string, request, reply any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return err
@@ -32,10 +47,16 @@ func (s service) post(ctx context.Context, request, reply any) error {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	if s.key != "" {
-		r.Header.Set("Authorization", "Bearer "+s.key)
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
 	}
-	repeated := retryhttp.Transport{Base: s.transport, Secrets: []string{s.key}}
+	repeated := retryhttp.Transport{
+		Base:           s.transport,
+		AttemptTimeout: s.timeout,
+		MaxElapsed:     max(5*time.Minute, 5*s.timeout),
+		Secrets:        []string{key},
+		Final:          isMonthly,
+	}
 	resp, err := repeated.RoundTrip(r)
 	if err != nil {
 		return err
@@ -51,16 +72,41 @@ func (s service) post(ctx context.Context, request, reply any) error {
 	return nil
 }
 
+// isMonthly reports whether Cohere says that a trial key is used up ("limited to
+// 1000 API calls / month"), for which it uses the status of too many requests.
+func isMonthly(status int, body []byte) bool {
+	return status == http.StatusTooManyRequests && bytes.Contains(body, []byte("calls / month"))
+}
+
 // number is a field that must be a finite number of at least 0.
 type number struct {
 	field string
 	value float64
 }
 
-func checkNumbers(numbers []number) error {
+func checkNumbers(timeout time.Duration, numbers ...number) error {
+	if timeout < 0 {
+		return fmt.Errorf("Timeout is %v: want 0, for the default, or more", timeout)
+	}
 	for _, n := range numbers {
-		if !(n.value >= 0) || math.IsInf(n.value, 1) {
-			return fmt.Errorf("field %s: got %v, want 0 or more", n.field, n.value)
+		if !(n.value >= 0) || math.IsInf(n.value, 0) {
+			return fmt.Errorf("%s is %v: want a finite number, 0 or more", n.field, n.value)
+		}
+	}
+	return nil
+}
+
+// checkText returns an error for a text that services refuse, or would get
+// otherwise than it is.
+func checkText(text string) error {
+	if text == "" {
+		return fmt.Errorf("is empty: the API takes no empty text")
+	}
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+				return fmt.Errorf("is not valid UTF-8 at byte %d", i)
+			}
 		}
 	}
 	return nil
