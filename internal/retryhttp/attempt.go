@@ -50,7 +50,7 @@ func (c *call) send(ctx context.Context) (*http.Response, *failure) {
 	if err, final := checkJSON(data); err != nil {
 		f := &failure{status: resp.StatusCode, err: err, final: final}
 		if final {
-			f.message = t.abbreviate(string(data))
+			f.message, f.code = t.message(data)
 		}
 		return nil, f
 	}
@@ -104,7 +104,8 @@ func (c *call) refused(resp *http.Response) *failure {
 	t := c.transport
 	// A body that breaks off says as much as it says.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	f := &failure{status: resp.StatusCode, message: t.message(body), final: true}
+	f := &failure{status: resp.StatusCode, final: true}
+	f.message, f.code = t.message(body)
 	switch s := resp.StatusCode; {
 	case s >= 300 && s < 400:
 		if to, err := url.Parse(resp.Header.Get("Location")); err == nil && to.String() != "" {
@@ -118,10 +119,16 @@ func (c *call) refused(resp *http.Response) *failure {
 	return f
 }
 
-// checkJSON returns an error unless data is JSON, and whether another attempt
-// would get the same.
+// checkJSON returns an error unless data is JSON that holds no error itself, and
+// whether another attempt would get the same.
 func checkJSON(data []byte) (err error, final bool) {
 	if json.Valid(data) {
+		var answer struct {
+			Error any `json:"error"`
+		}
+		if bytes.Contains(data, []byte(`"error"`)) && json.Unmarshal(data, &answer) == nil && answer.Error != nil {
+			return errors.New("the answer is an error in spite of its status"), true
+		}
 		return nil, false
 	}
 	if len(bytes.TrimSpace(data)) == 0 {

@@ -20,6 +20,7 @@ type Error struct {
 	Attempts int
 	Status   int    // of the last answer; 0: none came
 	Message  string // of the last answer, abbreviated; "": none
+	Code     string // of the last answer, for programs, such as "insufficient_quota"; "": none
 	Err      error  // what went wrong beside the status; nil: nothing
 }
 
@@ -42,6 +43,9 @@ func (e *Error) Error() string {
 	}
 	if e.Message != "" {
 		b.WriteString(": " + strconv.Quote(e.Message))
+	}
+	if e.Code != "" {
+		fmt.Fprintf(&b, ", code %q", e.Code)
 	}
 	switch e.Attempts {
 	case 0:
@@ -80,6 +84,7 @@ func (c *call) fail(reason error) *Error {
 		Attempts: c.attempts,
 		Status:   c.last.status,
 		Message:  c.last.message,
+		Code:     c.last.code,
 		Err:      reason,
 	}
 }
@@ -109,7 +114,8 @@ func (t *Transport) redact(s string) string {
 	return keys.ReplaceAllString(s, redacted)
 }
 
-// message returns what the body of an error says, in the forms that APIs use:
+// message returns what the body of an error says, and its code if it has one,
+// in the forms that APIs use:
 //
 //	{"error": {"message": …, "code": …}}   OpenAI, Azure, vLLM
 //	{"error": …}                           Ollama, Text Embeddings Inference
@@ -117,37 +123,35 @@ func (t *Transport) redact(s string) string {
 //	{"detail": …}                          Jina, Voyage
 //
 // and the body itself in any other.
-func (t *Transport) message(body []byte) string {
+func (t *Transport) message(body []byte) (message, code string) {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
-	text := string(body)
 	// A body of another form leaves the fields empty.
 	_ = json.Unmarshal(body, &answer)
 	var inner struct {
 		Message string `json:"message"`
 		Code    any    `json:"code"`
 	}
-	switch {
-	case json.Unmarshal(answer.Error, &inner) == nil && inner.Message != "":
-		text = inner.Message
-		if inner.Code != nil && inner.Code != "" {
-			text = fmt.Sprintf("%s (%v)", text, inner.Code)
+	if json.Unmarshal(answer.Error, &inner) == nil && inner.Message != "" {
+		if inner.Code != nil {
+			code = t.abbreviate(fmt.Sprint(inner.Code))
 		}
-	case answer.Message != "":
+		return t.abbreviate(inner.Message), code
+	}
+	text := string(body)
+	if answer.Message != "" {
 		text = answer.Message
-	default:
-		for _, raw := range []json.RawMessage{answer.Error, answer.Detail} {
-			var s string
-			if json.Unmarshal(raw, &s) == nil && s != "" {
-				text = s
-				break
-			}
+	}
+	for _, raw := range []json.RawMessage{answer.Error, answer.Detail} {
+		var s string
+		if json.Unmarshal(raw, &s) == nil && s != "" {
+			text = s
 		}
 	}
-	return t.abbreviate(text)
+	return t.abbreviate(text), ""
 }
 
 // abbreviate redacts a server's text and returns the beginning of it, in one

@@ -133,7 +133,8 @@ type call struct {
 // failure is what an attempt failed with.
 type failure struct {
 	status  int    // 0: no answer
-	message string // of the answer, redacted
+	message string // of the answer, redacted, and its code
+	code    string
 	err     error  // what went wrong; nil: the status says it
 	final   bool   // will not pass
 }

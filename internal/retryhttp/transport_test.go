@@ -77,7 +77,7 @@ func (w waiter) Read([]byte) (int, error) {
 	return 0, w.ctx.Err()
 }
 
-var ok = status(200, `{"ok":true}`)
+var ok = status(200, `{"ok":true,"error":null}`)
 
 func post(t *testing.T, transport *retryhttp.Transport, ctx context.Context) (string, error) {
 	t.Helper()
@@ -113,7 +113,7 @@ func TestAttempts(t *testing.T) {
 		{"silent", []answer{silent, ok}, 2, ""},
 		{"slow", []answer{slow, ok}, 2, ""},
 		{"cut short", []answer{status(200, `{"a":[1,2`), status(200, ""), status(200, " "), ok}, 4, ""},
-		{"400", []answer{status(400, `{"error":{"message":"bad","code":"too_long"}}`)}, 1, `400 Bad Request: "bad (too_long)" (1 attempt)`},
+		{"400", []answer{status(400, `{"error":{"message":"bad","code":"too_long"}}`)}, 1, `400 Bad Request: "bad", code "too_long" (1 attempt)`},
 		{"401", []answer{status(401, `{"message":"who"}`)}, 1, `401 Unauthorized: "who" (1 attempt)`},
 		{"403", []answer{status(403, `{"detail":"no"}`)}, 1, `403 Forbidden: "no" (1 attempt)`},
 		{"404", []answer{status(404, `{"error":"model \"m\" not found"}`)}, 1, `404 Not Found: "model \"m\" not found" (1 attempt)`},
@@ -124,6 +124,7 @@ func TestAttempts(t *testing.T) {
 		{"no such host", []answer{broken(&net.DNSError{Err: "no such host", Name: "models.test", IsNotFound: true})}, 1, `lookup models.test: no such host (1 attempt)`},
 		{"no JSON", []answer{status(200, "<html>\n Ollama is\trunning")}, 1, `the answer is not JSON: invalid character '<' looking for beginning of value; last answer: 200 OK: "<html> Ollama is running" (1 attempt)`},
 		{"NaN", []answer{status(200, `{"a":[NaN]}`)}, 1, `the answer is not JSON: invalid character 'N' looking for beginning of value; last answer: 200 OK: "{\"a\":[NaN]}" (1 attempt)`},
+		{"an error as an answer", []answer{status(200, `{"error":{"message":"no provider","code":502}}`)}, 1, `the answer is an error in spite of its status; last answer: 200 OK: "no provider", code "502" (1 attempt)`},
 		{"always 503", []answer{overloaded}, 7, `503 Service Unavailable: "overloaded" (7 attempts)`},
 		{"always cut short", []answer{status(200, `{"a":`)}, 7, `the answer is cut short after 5 bytes; last answer: 200 OK (7 attempts)`},
 		{"reset at last", []answer{overloaded, broken(syscall.ECONNRESET)}, 7, `connection reset by peer (7 attempts)`},
@@ -134,7 +135,7 @@ func TestAttempts(t *testing.T) {
 				got, err := post(t, &retryhttp.Transport{Base: s}, t.Context())
 				const prefix = "POST http://models.test/v1/x: "
 				switch {
-				case test.want == "" && (err != nil || got != `{"ok":true}`):
+				case test.want == "" && (err != nil || got != `{"ok":true,"error":null}`):
 					t.Errorf("got %q and %v, want the answer", got, err)
 				case test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), prefix) || !strings.HasSuffix(err.Error(), test.want)):
 					t.Errorf("got error\n%v, want\n%s", err, prefix+test.want)
@@ -315,7 +316,7 @@ func TestFinal(t *testing.T) {
 		return status == 429 && strings.Contains(string(body), "insufficient_quota")
 	}}
 	_, err := post(t, transport, t.Context())
-	want := `POST http://models.test/v1/x: 429 Too Many Requests: "no money left (insufficient_quota)" (1 attempt)`
+	want := `POST http://models.test/v1/x: 429 Too Many Requests: "no money left", code "insufficient_quota" (1 attempt)`
 	if err == nil || err.Error() != want || len(s.times) != 1 {
 		t.Errorf("got %v after %d attempts, want %s", err, len(s.times), want)
 	}
