@@ -71,9 +71,12 @@ func (e Embedder) Validate() error {
 }
 
 func (e Embedder) service() (service, error) {
-	err := checkNumbers(e.Timeout,
-		number{"Dimensions", float64(e.Dimensions)}, number{"BatchTexts", float64(e.BatchTexts)}, number{"Concurrency", float64(e.Concurrency)},
-		number{"PricePerMillion", e.PricePerMillion},
+	err := checkLimits(
+		limit{"Dimensions", e.Dimensions, e.Dimensions >= 0},
+		limit{"BatchTexts", e.BatchTexts, e.BatchTexts >= 0},
+		limit{"Concurrency", e.Concurrency, e.Concurrency >= 0},
+		limit{"PricePerMillion", e.PricePerMillion, validPrice(e.PricePerMillion)},
+		limit{"Timeout", e.Timeout, e.Timeout >= 0},
 	)
 	url := ""
 	if err == nil {
@@ -85,8 +88,8 @@ func (e Embedder) service() (service, error) {
 	return service{url, dialects[Cohere].baseURL, e.APIKey, cohereKeys, e.Timeout, e.Transport}, nil
 }
 
-// Embed returns the vectors of texts that are to be found. For no
-// texts nothing is sent.
+// Embed returns the vectors of texts that are to be found. For no texts nothing
+// is sent.
 func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, "search_document", texts)
 }
@@ -148,7 +151,7 @@ func (e Embedder) embedAll(ctx context.Context, s service, inputType string, tex
 	if e.Truncate {
 		request.Truncate = "END"
 	}
-	size := cmp.Or(e.BatchTexts, embedBatch)
+	size := min(cmp.Or(e.BatchTexts, embedBatch), len(texts))
 	batches := (len(texts) + size - 1) / size
 	vectors := make([][]float32, len(texts))
 	err = parallel.Do(ctx, cmp.Or(e.Concurrency, defaultConcurrency), batches, func(ctx context.Context, b int) error {

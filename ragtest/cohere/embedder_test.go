@@ -2,6 +2,7 @@ package cohere_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ var (
 )
 
 func TestEmbedderKeepsTheContract(t *testing.T) {
-	for _, e := range []cohere.Embedder{{}, {Dimensions: 256, BatchTexts: 3, Truncate: true}} {
+	for _, e := range []cohere.Embedder{{}, {Dimensions: 256, BatchTexts: 3, Truncate: true}, {BatchTexts: math.MaxInt, Concurrency: math.MaxInt}} {
 		s := &server{key: canary}
 		e.BaseURL, e.APIKey = s.start(t), canary
 		if err := ragtest.CheckEmbedder(t.Context(), e); err != nil {

@@ -114,10 +114,13 @@ func (r Reranker[C]) checkedService() (service, error) {
 	if r.API != Cohere && r.MaxTokensPerDoc != 0 {
 		return service{}, fmt.Errorf("MaxTokensPerDoc is %d: want 0, the protocol of %s does not have it", r.MaxTokensPerDoc, r.API)
 	}
-	err := checkNumbers(r.Timeout,
-		number{"MaxTokensPerDoc", float64(r.MaxTokensPerDoc)}, number{"BatchTexts", float64(r.BatchTexts)},
-		number{"Concurrency", float64(r.Concurrency)},
-		number{"PricePerThousand", r.PricePerThousand}, number{"PricePerMillion", r.PricePerMillion},
+	err := checkLimits(
+		limit{"MaxTokensPerDoc", r.MaxTokensPerDoc, r.MaxTokensPerDoc >= 0},
+		limit{"BatchTexts", r.BatchTexts, r.BatchTexts >= 0},
+		limit{"Concurrency", r.Concurrency, r.Concurrency >= 0},
+		limit{"PricePerThousand", r.PricePerThousand, validPrice(r.PricePerThousand)},
+		limit{"PricePerMillion", r.PricePerMillion, validPrice(r.PricePerMillion)},
+		limit{"Timeout", r.Timeout, r.Timeout >= 0},
 	)
 	if err != nil {
 		return service{}, err
@@ -158,7 +161,7 @@ func (r Reranker[C]) score(ctx context.Context, s service, query string, chunks 
 	if err != nil {
 		return nil, err
 	}
-	size := cmp.Or(r.BatchTexts, dialects[r.API].batch)
+	size := min(cmp.Or(r.BatchTexts, dialects[r.API].batch), len(texts))
 	batches := (len(texts) + size - 1) / size
 	scores := make([]*float64, len(texts))
 	err = parallel.Do(ctx, cmp.Or(r.Concurrency, defaultConcurrency), batches, func(ctx context.Context, b int) error {

@@ -79,7 +79,7 @@ func TestRerankerKeepsTheContract(t *testing.T) {
 func TestEqualScoresKeepTheOrderGiven(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *server, r reranker) {
 		given := candidates("no word of it", "red", "blue", "a red car", "also red", "red car in town", "nothing")
-		for _, size := range []int{0, 1, 2, 3, 7} {
+		for _, size := range []int{0, 1, 2, 3, 7, math.MaxInt} {
 			r.BatchTexts = size
 			got, err := r.Rerank(t.Context(), "red car", given)
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -78,29 +79,29 @@ func isMonthly(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests && bytes.Contains(body, []byte("calls / month"))
 }
 
-// number is a field that must be a finite number of at least 0.
-type number struct {
+// limit is a field that must be a finite number of at least 0.
+type limit struct {
 	field string
-	value float64
+	value any
+	ok    bool
 }
 
-func checkNumbers(timeout time.Duration, numbers ...number) error {
-	if timeout < 0 {
-		return fmt.Errorf("Timeout is %v: want 0, for the default, or more", timeout)
-	}
-	for _, n := range numbers {
-		if !(n.value >= 0) || math.IsInf(n.value, 0) {
-			return fmt.Errorf("%s is %v: want a finite number, 0 or more", n.field, n.value)
+func checkLimits(limits ...limit) error {
+	for _, l := range limits {
+		if !l.ok {
+			return fmt.Errorf("%s is %v: want a finite number, 0 or more", l.field, l.value)
 		}
 	}
 	return nil
 }
 
+func validPrice(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 0) }
+
 // checkText returns an error for a text that services refuse, or would get
 // otherwise than it is.
 func checkText(text string) error {
 	if text == "" {
-		return fmt.Errorf("is empty: the API takes no empty text")
+		return errors.New("is empty: the API takes no empty text")
 	}
 	for i, r := range text {
 		if r == utf8.RuneError {
