@@ -135,8 +135,8 @@ type failure struct {
 	status  int    // 0: no answer
 	message string // of the answer, redacted, and its code
 	code    string
-	err     error  // what went wrong; nil: the status says it
-	final   bool   // will not pass
+	err     error // what went wrong; nil: the status says it
+	final   bool  // will not pass
 }
 
 // errFailed tells backoff that an attempt failed; what is told in the end is in
