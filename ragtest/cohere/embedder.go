@@ -256,5 +256,5 @@ func nullComponent(raw json.RawMessage) error {
 			}
 		}
 	}
-	panic("unreachable: a number does not contain null")
+	return errors.New("embeddings.float holds null")
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -238,11 +240,57 @@ func TestAnswerOfAnotherProtocol(t *testing.T) {
 	}
 }
 
+// Results are sorted by score, whatever order the server has them in.
+func TestResultsInAnyOrder(t *testing.T) {
+	for _, c := range clients()[:len(apis)] {
+		want, err := c.call(t.Context(), &server{api: c.api, key: canary}, fiveTexts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reverse := faulttest.Rewrite(func(answer []byte) []byte {
+			return rewriteResults(t, answer, func(results []any) []any {
+				slices.Reverse(results)
+				return results
+			})
+		})
+		handler := &faulttest.Handler{Next: &server{api: c.api, key: canary}, Faults: faulttest.Repeat(2, reverse)}
+		got, err := c.call(t.Context(), handlerTransport{handler}, fiveTexts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: the ranking differs (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// The key does not go where a server redirects to.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	elsewhere := &faulttest.Handler{Next: &server{key: canary}}
+	other := httptest.NewServer(elsewhere)
+	defer other.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		for _, c := range clients() {
+			handler := &faulttest.Handler{Faults: []faulttest.Fault{faulttest.Status(status, "", "Location", other.URL+"/v2/rerank?token="+canary)}}
+			_, err := c.call(t.Context(), handlerTransport{handler}, "a")
+			wantError(t, err, fmt.Sprint(status), "redirected to "+other.URL+"/v2/rerank, which is not followed")
+		}
+	}
+	if n := elsewhere.Requests(); n != 0 {
+		t.Errorf("got %d requests elsewhere, want none", n)
+	}
+}
+
 func TestAllowMissing(t *testing.T) {
 	eachAPI(t, func(t *testing.T, s *server, r reranker) {
 		// The servers keep only what has a word of the query.
 		filter := faulttest.Rewrite(func(answer []byte) []byte {
-			return dropZeros(t, answer)
+			return rewriteResults(t, answer, func(results []any) []any {
+				return slices.DeleteFunc(results, func(r any) bool {
+					m := r.(map[string]any)
+					return m["score"] == 0.0 || m["relevance_score"] == 0.0
+				})
+			})
 		})
 		r.Transport = handlerTransport{&faulttest.Handler{Next: s, Faults: faulttest.Repeat(20, filter)}}
 		r.BatchTexts = 2
@@ -265,28 +313,19 @@ func TestAllowMissing(t *testing.T) {
 	})
 }
 
-// dropZeros returns an answer without the results whose score is 0.
-func dropZeros(t *testing.T, answer []byte) []byte {
-	keep := func(list any) []any {
-		kept := []any{}
-		for _, r := range list.([]any) {
-			if m := r.(map[string]any); m["score"] != 0.0 && m["relevance_score"] != 0.0 {
-				kept = append(kept, r)
-			}
-		}
-		return kept
-	}
+// rewriteResults returns an answer with what f makes of its results.
+func rewriteResults(t *testing.T, answer []byte, f func(results []any) []any) []byte {
 	var v any
 	if err := json.Unmarshal(answer, &v); err != nil {
 		t.Error(err)
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return encode(keep(v))
+		return encode(f(v.([]any)))
 	}
 	for _, key := range []string{"results", "data"} {
-		if m[key] != nil {
-			m[key] = keep(m[key])
+		if results, ok := m[key].([]any); ok {
+			m[key] = f(results)
 		}
 	}
 	return encode(m)
