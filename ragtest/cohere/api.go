@@ -14,7 +14,7 @@ type API int
 
 const (
 	Cohere API = iota // POST /v2/rerank: Cohere, and servers that imitate it, such as vLLM
-	Jina              // POST /v1/rerank: Jina AI, and servers that imitate it, such as vLLM, Infinity and llama.cpp
+	Jina              // POST /v1/rerank: Jina AI, and servers that imitate it, such as vLLM and llama.cpp
 	Voyage            // POST /v1/rerank: Voyage AI
 	TEI               // POST /rerank: Hugging Face Text Embeddings Inference
 )
@@ -51,8 +51,9 @@ func (a API) String() string {
 }
 
 // endpoint returns the URL of a path below the field BaseURL, or below the
-// vendor's if that is "". What base has of the path already is not repeated. An
-// error does not repeat the URL: it may hold a password.
+// vendor's if that is "". A base that ends as the path does is the whole URL; one
+// that ends with the path's version has it once. An error does not repeat the
+// URL: it may hold a password.
 func endpoint(base, vendor, path string) (string, error) {
 	if base == "" {
 		base = vendor
@@ -71,13 +72,11 @@ func endpoint(base, vendor, path string) (string, error) {
 		return "", errors.New("BaseURL has a query or a fragment: want what comes before it")
 	}
 	base = strings.TrimRight(base, "/")
-	for part := path; part != ""; part = part[:strings.LastIndexByte(part, '/')] {
-		if cut, ok := strings.CutSuffix(base, part); ok {
-			base = cut
-			break
-		}
+	last := strings.LastIndexByte(path, '/')
+	if strings.HasSuffix(u.Path, path[last:]) || strings.HasSuffix(u.Path, path[last:]+"/") {
+		return base, nil
 	}
-	return base + path, nil
+	return strings.TrimSuffix(base, path[:last]) + path, nil
 }
 
 // keyOf returns the key in the field, else that in the first of the environment

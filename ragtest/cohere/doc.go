@@ -3,9 +3,12 @@
 //
 //	API     request                   services                                   key
 //	Cohere  POST BaseURL/v2/rerank    Cohere, vLLM                               CO_API_KEY, COHERE_API_KEY
-//	Jina    POST BaseURL/v1/rerank    Jina AI, vLLM, Infinity, llama.cpp         JINA_API_KEY
+//	Jina    POST BaseURL/v1/rerank    Jina AI, vLLM, llama.cpp                   JINA_API_KEY
 //	Voyage  POST BaseURL/v1/rerank    Voyage AI                                  VOYAGE_API_KEY
 //	TEI     POST BaseURL/rerank       Hugging Face's Text Embeddings Inference   none
+//
+// A BaseURL that ends with /rerank is the whole address: that of a server with
+// the same protocol at another path, as Infinity has Jina's at /rerank.
 //
 // [Reranker] and [Embedder] are values to put into an evaluation:
 //

@@ -32,7 +32,7 @@ import (
 type Reranker[C chunkers.Indexed] struct {
 	API     API    // the server's protocol; zero: Cohere's
 	Model   string // "": rerank-english-v3.0, jina-reranker-v2-base-multilingual or rerank-2.5; a TEI server has one only, here it is but a name
-	BaseURL string // what the path is appended to, such as "http://localhost:8080"; "": the vendor's; TEI has none
+	BaseURL string // what the path is appended to, such as "http://localhost:8080", or what ends with /rerank; "": the vendor's; TEI has none
 
 	APIKey string `json:"-"` // "": from the environment; see the package documentation. It is sent to BaseURL, whatever that is
 

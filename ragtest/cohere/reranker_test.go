@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -360,16 +361,36 @@ func TestString(t *testing.T) {
 }
 
 func TestBaseURLMayHoldThePath(t *testing.T) {
-	for _, api := range apis {
-		s := &server{api: api}
-		address := s.start(t)
-		for _, path := range []string{"", "/", map[cohere.API]string{cohere.Cohere: "/v2", cohere.Jina: "/v1", cohere.Voyage: "/v1/", cohere.TEI: ""}[api],
-			map[cohere.API]string{cohere.Cohere: "/v2/rerank", cohere.Jina: "/v1/rerank", cohere.Voyage: "/v1/rerank/", cohere.TEI: "/rerank"}[api]} {
-			r := reranker{API: api, BaseURL: address + path, APIKey: ""}
-			clearKeys(t)
-			if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil {
-				t.Errorf("%v at %q: %v", api, path, err)
-			}
+	clearKeys(t)
+	for _, test := range []struct {
+		api       cohere.API
+		base      string
+		requested string
+	}{
+		{cohere.Cohere, "http://h", "/v2/rerank"},
+		{cohere.Cohere, "http://h/", "/v2/rerank"},
+		{cohere.Cohere, "http://h/v2/", "/v2/rerank"},
+		{cohere.Cohere, "http://h/v2/rerank", "/v2/rerank"},
+		{cohere.Cohere, "http://h/proxy", "/proxy/v2/rerank"},
+		{cohere.Cohere, "http://h/proxy/v1", "/proxy/v1/v2/rerank"},
+		{cohere.Jina, "http://h/v1", "/v1/rerank"},
+		{cohere.Jina, "http://h/v1/rerank/", "/v1/rerank"},
+		{cohere.Jina, "http://h/rerank", "/rerank"},
+		{cohere.Voyage, "http://h/v1", "/v1/rerank"},
+		{cohere.TEI, "http://h", "/rerank"},
+		{cohere.TEI, "http://h/rerank", "/rerank"},
+		{cohere.TEI, "http://h/models/rerank/", "/models/rerank"},
+		{cohere.TEI, "http://rerank", "/rerank"},
+	} {
+		got := ""
+		r := reranker{API: test.api, BaseURL: test.base, Transport: handlerTransport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r.URL.Path
+			s := &server{api: test.api}
+			r.URL.Path = s.rerankPath()
+			s.ServeHTTP(w, r)
+		})}}
+		if _, err := r.Rerank(t.Context(), "q", candidates("a")); err != nil || got != test.requested {
+			t.Errorf("%v at %q: got a request to %q and %v, want one to %q", test.api, test.base, got, err, test.requested)
 		}
 	}
 }

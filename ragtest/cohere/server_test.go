@@ -71,10 +71,13 @@ func encode(v any) []byte {
 	return data
 }
 
+func (s *server) rerankPath() string {
+	return map[cohere.API]string{cohere.Cohere: "/v2/rerank", cohere.Jina: "/v1/rerank", cohere.Voyage: "/v1/rerank", cohere.TEI: "/rerank"}[s.api]
+}
+
 func (s *server) answer(r *http.Request) ([]byte, *refusal) {
-	rerank := map[cohere.API]string{cohere.Cohere: "/v2/rerank", cohere.Jina: "/v1/rerank", cohere.Voyage: "/v1/rerank", cohere.TEI: "/rerank"}[s.api]
 	embed := s.api == cohere.Cohere && r.URL.Path == "/v2/embed"
-	if r.URL.Path != rerank && !embed || r.URL.RawQuery != "" {
+	if r.URL.Path != s.rerankPath() && !embed || r.URL.RawQuery != "" {
 		return nil, &refusal{404, "no such path"}
 	}
 	if r.Method != http.MethodPost {
