@@ -53,16 +53,14 @@ const (
 	maxChatElapsed     = 15 * time.Minute
 )
 
-func (c Client) model() string {
-	return cmp.Or(c.Model, defaultChatModel)
-}
+func (c Client) model() string { return cmp.Or(c.Model, defaultChatModel) }
 
-// String returns openai/ and the model, with the host of BaseURL and Deployment
-// if they are set.
+// String returns openai/ and the model, with host and path of BaseURL, and
+// Deployment, if they are set.
 func (c Client) String() string {
 	s := "openai/" + c.model()
 	if c.BaseURL != "" {
-		s += "/host=" + c.service(c.model()).host()
+		s += "/baseurl=" + c.service(c.model()).place()
 	}
 	if c.Deployment != "" {
 		s += "/deployment=" + c.Deployment
@@ -123,7 +121,7 @@ func (c Client) complete(ctx context.Context, model string, r llm.Request) (llm.
 	}
 	answer, err := client.CreateChatCompletion(ctx, request)
 	if err != nil {
-		err = cause(err)
+		err = retryhttp.Cause(err)
 		var refused *retryhttp.Error
 		if errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.Code == llm.FinishContentFilter {
 			return llm.Response{Text: refused.Message, FinishReason: llm.FinishContentFilter}, nil
@@ -139,8 +137,12 @@ func (c Client) complete(ctx context.Context, model string, r llm.Request) (llm.
 		return llm.Response{}, errors.New("the server answered without a choice")
 	}
 	first := answer.Choices[0]
+	text := first.Message.Content
+	for _, part := range first.Message.MultiContent { // as some servers answer
+		text += part.Text
+	}
 	response := llm.Response{
-		Text:         first.Message.Content,
+		Text:         text,
 		FinishReason: string(first.FinishReason),
 		Usage:        llm.Usage{InputTokens: usage.PromptTokens, OutputTokens: usage.CompletionTokens},
 	}
@@ -159,7 +161,10 @@ func (c Client) request(model string, r llm.Request) (sdk.ChatCompletionRequest,
 	if len(r.Messages) == 0 {
 		return request, errors.New("the request has no message, want at least one")
 	}
-	for _, m := range r.Messages {
+	for i, m := range r.Messages {
+		if err := checkText(m.Content); err != nil {
+			return request, fmt.Errorf("message %d %w", i, err)
+		}
 		request.Messages = append(request.Messages, sdk.ChatCompletionMessage{Role: m.Role, Content: m.Content})
 	}
 	if t := r.Temperature; t != nil {
@@ -167,7 +172,7 @@ func (c Client) request(model string, r llm.Request) (sdk.ChatCompletionRequest,
 		case !(*t >= 0 && *t <= 2):
 			return request, fmt.Errorf("the request's Temperature is %v: want 0 to 2", *t)
 		case thinks(model):
-		case *t == 0:
+		case float32(*t) == 0:
 			request.Temperature = zeroTemperature
 		default:
 			request.Temperature = float32(*t)

@@ -52,6 +52,7 @@ func TestRequestFields(t *testing.T) {
 	}{
 		{"temperature 0", nil, llm.Request{Temperature: new(0.0)}, chatRequest{Temperature: new(0.0)}},
 		{"temperature", nil, llm.Request{Temperature: new(0.5)}, chatRequest{Temperature: new(0.5)}},
+		{"the smallest temperature", nil, llm.Request{Temperature: new(math.SmallestNonzeroFloat64)}, chatRequest{Temperature: new(0.0)}},
 		{"seed", nil, llm.Request{Seed: new(int64(math.MinInt64))}, chatRequest{Seed: new(int64(math.MinInt64))}},
 		{"seed 0", nil, llm.Request{Seed: new(int64(0))}, chatRequest{Seed: new(int64(0))}},
 		{"limit", nil, llm.Request{MaxTokens: 9}, chatRequest{MaxTokens: new(9)}},
@@ -133,6 +134,7 @@ func TestFinish(t *testing.T) {
 	}{
 		{completion("cut o", "length"), llm.Response{Text: "cut o", FinishReason: llm.FinishLength, Usage: llm.Usage{InputTokens: 7, OutputTokens: 3}}},
 		{completion("", "content_filter"), llm.Response{FinishReason: llm.FinishContentFilter, Usage: llm.Usage{InputTokens: 7, OutputTokens: 3}}},
+		{completion([]any{map[string]any{"type": "text", "text": "in "}, map[string]any{"type": "text", "text": "parts"}}, "stop"), llm.Response{Text: "in parts", FinishReason: llm.FinishStop, Usage: llm.Usage{InputTokens: 7, OutputTokens: 3}}},
 		{refusal, llm.Response{Text: "I cannot help with that.", FinishReason: llm.FinishContentFilter, Usage: llm.Usage{InputTokens: 7, OutputTokens: 3}}},
 	} {
 		a := &api{t: t, chat: func(chatRequest) any { return test.answer }}
@@ -158,16 +160,18 @@ func TestCompleteErrors(t *testing.T) {
 		set     func(*openai.Client)
 		request llm.Request
 	}{
-		"asking gpt-4.1-mini: the request has no message":       {nil, llm.Request{}},
-		"asking gpt-4.1-mini: the request's Temperature is -1":  {nil, llm.Request{Messages: user("hi"), Temperature: new(-1.0)}},
-		"asking gpt-4.1-mini: the request's Temperature is NaN": {nil, llm.Request{Messages: user("hi"), Temperature: new(math.NaN())}},
-		"asking m: the request's MaxTokens is -1":               {nil, llm.Request{Messages: user("hi"), MaxTokens: -1, Model: "m"}},
-		"asking gpt-4.1-mini: the request's Schema is not":      {nil, llm.Request{Messages: user("hi"), Schema: json.RawMessage(`[1]`)}},
-		"openai.Client: MaxTokens is -1":                        {func(c *openai.Client) { c.MaxTokens = -1 }, llm.Request{Messages: user("hi")}},
-		"openai.Client: InputPricePerMillion is -1":             {func(c *openai.Client) { c.InputPricePerMillion = -1 }, llm.Request{Messages: user("hi")}},
-		"openai.Client: OutputPricePerMillion is NaN":           {func(c *openai.Client) { c.OutputPricePerMillion = math.NaN() }, llm.Request{Messages: user("hi")}},
-		"openai.Client: BaseURL ends with /chat/":               {func(c *openai.Client) { c.BaseURL += "/chat/completions" }, llm.Request{Messages: user("hi")}},
-		`openai.Client: Deployment is "a b"`:                    {func(c *openai.Client) { c.APIVersion = "v" }, llm.Request{Messages: user("hi"), Model: "a b"}},
+		"asking gpt-4.1-mini: the request has no message":             {nil, llm.Request{}},
+		"asking gpt-4.1-mini: the request's Temperature is -1":        {nil, llm.Request{Messages: user("hi"), Temperature: new(-1.0)}},
+		"asking gpt-4.1-mini: the request's Temperature is NaN":       {nil, llm.Request{Messages: user("hi"), Temperature: new(math.NaN())}},
+		`asking gpt-4.1-mini: message 1 is not valid UTF-8 at byte 1`: {nil, llm.Request{Messages: append(user("hi"), user("a\xff")...)}},
+		`asking gpt-4.1-mini: message 0 is empty`:                     {nil, llm.Request{Messages: user("")}},
+		"asking m: the request's MaxTokens is -1":                     {nil, llm.Request{Messages: user("hi"), MaxTokens: -1, Model: "m"}},
+		"asking gpt-4.1-mini: the request's Schema is not":            {nil, llm.Request{Messages: user("hi"), Schema: json.RawMessage(`[1]`)}},
+		"openai.Client: MaxTokens is -1":                              {func(c *openai.Client) { c.MaxTokens = -1 }, llm.Request{Messages: user("hi")}},
+		"openai.Client: InputPricePerMillion is -1":                   {func(c *openai.Client) { c.InputPricePerMillion = -1 }, llm.Request{Messages: user("hi")}},
+		"openai.Client: OutputPricePerMillion is NaN":                 {func(c *openai.Client) { c.OutputPricePerMillion = math.NaN() }, llm.Request{Messages: user("hi")}},
+		"openai.Client: BaseURL ends with /chat/":                     {func(c *openai.Client) { c.BaseURL += "/chat/completions" }, llm.Request{Messages: user("hi")}},
+		`openai.Client: Deployment is "a b"`:                          {func(c *openai.Client) { c.APIVersion = "v" }, llm.Request{Messages: user("hi"), Model: "a b"}},
 	} {
 		c := a.client(url)
 		if test.set != nil {
@@ -236,9 +240,9 @@ func TestCompleteIsCancelled(t *testing.T) {
 
 func TestClientString(t *testing.T) {
 	for want, c := range map[string]openai.Client{
-		"openai/gpt-4.1-mini":                                      {APIKey: canary},
-		"openai/llama/host=localhost:8000":                         {APIKey: canary, Model: "llama", BaseURL: "http://localhost:8000/v1"},
-		"openai/gpt-4.1-mini/host=x.openai.azure.com/deployment=d": {BaseURL: "https://x.openai.azure.com", APIVersion: apiVersion, Deployment: "d"},
+		"openai/gpt-4.1-mini":                                         {APIKey: canary},
+		"openai/llama/baseurl=localhost:8000/v1":                      {APIKey: canary, Model: "llama", BaseURL: "http://localhost:8000/v1"},
+		"openai/gpt-4.1-mini/baseurl=x.openai.azure.com/deployment=d": {BaseURL: "https://x.openai.azure.com", APIVersion: apiVersion, Deployment: "d"},
 	} {
 		for _, got := range []string{c.String(), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c)} {
 			if got != want {

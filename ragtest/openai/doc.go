@@ -35,7 +35,8 @@
 //	too few or too many vectors                       no        how many came for how many texts
 //	an index twice, or out of range                   no        the index
 //	vectors in another order than the texts           –         no error: they are put in order
-//	null in a vector, or a number too large           no        the text and the component
+//	null in a vector                                  no        the text and the component
+//	a number too large for a float32, NaN, infinity   no        the number
 //	an empty vector, or one of another dimension      no        the text, both dimensions
 //	no choice in a completion                         no        that there is none
 //	the context is done                               no        its cause, and the last answer

@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	sdk "github.com/sashabaranov/go-openai"
 
 	"github.com/rageval/rageval/internal/parallel"
+	"github.com/rageval/rageval/internal/retryhttp"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -40,7 +43,7 @@ func (e Embedder) embedAll(ctx context.Context, prefix string, texts []string) (
 	if err != nil {
 		return nil, err
 	}
-	client, err := e.service().client(exchange{answer: checkVectors})
+	client, err := e.service().client(exchange{answer: findNull})
 	if err != nil {
 		return nil, err
 	}
@@ -65,12 +68,20 @@ func (e Embedder) request(ctx context.Context, client *sdk.Client, b batch, text
 		Model:          sdk.EmbeddingModel(e.model()),
 		EncodingFormat: sdk.EmbeddingEncodingFormatFloat,
 	}
+	if s := e.service(); s.isOpenAI() || s.isAzure() {
+		// Half the bytes in a third of the time; not all other servers know it.
+		request.EncodingFormat = sdk.EmbeddingEncodingFormatBase64
+	}
 	if m, _ := e.known(); m.shortens {
 		request.Dimensions = e.Dimensions
 	}
 	answer, err := client.CreateEmbeddings(ctx, request)
 	if err != nil {
-		return cause(err)
+		var null nullComponent
+		if errors.As(err, &null) {
+			return fmt.Errorf("the server answered with null for component %d of the vector for text %d, want a number", null.component, b.start+null.index)
+		}
+		return retryhttp.Cause(err)
 	}
 	used := max(answer.Usage.TotalTokens, answer.Usage.PromptTokens)
 	ragtest.CountUsage(ctx, ragtest.Usage{
@@ -106,31 +117,45 @@ func place(answers []sdk.Embedding, vectors [][]float32, first, dim int) error {
 		if len(v) != dim {
 			return fmt.Errorf("the server answered with a vector of %d components for text %d, want %d", len(v), first+i, dim)
 		}
+		if j := slices.IndexFunc(v, func(x float32) bool { return x*0 != 0 }); j >= 0 {
+			return fmt.Errorf("the server answered with %v for component %d of the vector for text %d, want a finite number", v[j], j, first+i)
+		}
 	}
 	return nil
 }
 
-// checkVectors returns an error if a vector of the answer, JSON that was found
-// valid, has a component that is no number of a float32. The SDK takes null for
-// 0: it is how some servers say NaN.
-func checkVectors(body []byte) error {
+// nullComponent is the error of a vector with a component that is null.
+type nullComponent struct{ index, component int }
+
+func (n nullComponent) Error() string {
+	return fmt.Sprintf("component %d of vector %d is null", n.component, n.index)
+}
+
+// findNull returns a nullComponent if a vector of the answer has one. The SDK
+// takes null for 0: it is how some servers write NaN.
+func findNull(body []byte) error {
 	if !bytes.Contains(body, []byte("null")) {
 		return nil
 	}
 	var answer struct {
 		Data []struct {
-			Index     int               `json:"index"`
-			Embedding []json.RawMessage `json:"embedding"`
+			Index     int             `json:"index"`
+			Embedding json.RawMessage `json:"embedding"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil // the SDK says it
+		return nil // the SDK tells what is wrong
 	}
 	for _, d := range answer.Data {
-		for i, x := range d.Embedding {
-			if string(x) == "null" {
-				return fmt.Errorf("component %d of the vector of index %d is null, want a number: the model gave no finite one", i, d.Index)
-			}
+		if !bytes.Contains(d.Embedding, []byte("null")) {
+			continue
+		}
+		var components []any
+		if err := json.Unmarshal(d.Embedding, &components); err != nil {
+			return nil
+		}
+		if i := slices.Index(components, nil); i >= 0 {
+			return nullComponent{d.Index, i}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"net/http"
 	"strings"
@@ -69,9 +70,7 @@ var embeddingModels = map[string]embeddingModel{
 // otherModel is assumed of models that are not known.
 var otherModel = embeddingModel{shortens: true, maxTexts: 32}
 
-func (e Embedder) model() string {
-	return cmp.Or(e.Model, defaultEmbeddingModel)
-}
+func (e Embedder) model() string { return cmp.Or(e.Model, defaultEmbeddingModel) }
 
 // known returns what is known of the model, and whether it is one of OpenAI's.
 func (e Embedder) known() (embeddingModel, bool) {
@@ -83,7 +82,7 @@ func (e Embedder) known() (embeddingModel, bool) {
 
 // String returns openai/ and the model, with every other field that may change a
 // vector, as in "openai/text-embedding-3-large/dimensions=256". Of BaseURL it
-// has the host.
+// has host and path.
 func (e Embedder) String() string {
 	var b strings.Builder
 	b.WriteString("openai/" + e.model())
@@ -91,14 +90,14 @@ func (e Embedder) String() string {
 		fmt.Fprintf(&b, "/dimensions=%d", e.Dimensions)
 	}
 	if e.BaseURL != "" {
-		b.WriteString("/host=" + e.service().host())
+		b.WriteString("/baseurl=" + e.service().place())
 	}
 	if e.Deployment != "" {
 		b.WriteString("/deployment=" + e.Deployment)
 	}
-	for _, prefix := range []struct{ name, value string }{{"documentprefix", e.DocumentPrefix}, {"queryprefix", e.QueryPrefix}} {
-		if prefix.value != "" {
-			fmt.Fprintf(&b, "/%s=%q", prefix.name, prefix.value)
+	for name, prefix := range e.prefixes() {
+		if prefix != "" {
+			fmt.Fprintf(&b, "/%s=%q", strings.ToLower(name), prefix)
 		}
 	}
 	if e.Truncate {
@@ -111,6 +110,15 @@ func (e Embedder) String() string {
 		}
 	}
 	return b.String()
+}
+
+// prefixes yields the fields that hold one, by name.
+func (e Embedder) prefixes() iter.Seq2[string, string] {
+	return func(yield func(name, prefix string) bool) {
+		if yield("DocumentPrefix", e.DocumentPrefix) {
+			yield("QueryPrefix", e.QueryPrefix)
+		}
+	}
 }
 
 // GoString returns what String does: no format shows the key.
@@ -148,6 +156,11 @@ func (e Embedder) problem() string {
 		return fmt.Sprintf("Truncate is set, but what %s takes is not known: set MaxTokens", e.model())
 	case e.Truncate && e.tokenizer() == nil && e.MaxTokens < utf8.UTFMax:
 		return fmt.Sprintf("MaxTokens is %d: without a Tokenizer, where each byte counts as a token, want %d or more", e.MaxTokens, utf8.UTFMax)
+	}
+	for name, prefix := range e.prefixes() {
+		if !utf8.ValidString(prefix) {
+			return fmt.Sprintf("%s is %q: want valid UTF-8", name, prefix)
+		}
 	}
 	return cmp.Or(priceProblem("PricePerMillion", e.PricePerMillion), e.service().problem())
 }

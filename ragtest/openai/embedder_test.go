@@ -131,6 +131,7 @@ func TestPrefixes(t *testing.T) {
 	a := &api{t: t}
 	_, url := a.start()
 	e := a.embedder(url)
+	e.BaseURL += "/" // as people write it
 	e.Dimensions, e.DocumentPrefix, e.QueryPrefix = 2, "passage: ", "query: "
 	for prefix, embed := range map[string]func(context.Context, []string) ([][]float32, error){"passage: ": e.Embed, "query: ": e.EmbedQueries} {
 		vectors, err := embed(t.Context(), []string{"leave"})
@@ -213,8 +214,8 @@ func TestBadTexts(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		{nil, []string{"a", ""}, `text 1 ("") is empty: the API takes no empty text`},
-		{func(e *openai.Embedder) { e.DocumentPrefix = "p: " }, []string{""}, `text 0 ("") is empty: the API takes no empty text`},
+		{nil, []string{"a", ""}, `text 1 ("") is empty, which the API does not take`},
+		{func(e *openai.Embedder) { e.DocumentPrefix = "p: " }, []string{""}, `text 0 ("") is empty, which the API does not take`},
 		{nil, []string{"a", "b", "ab\xffc"}, `text 2 ("ab\xffc") is not valid UTF-8 at byte 2`},
 		{func(e *openai.Embedder) { e.Model, e.MaxTokens = "other", 4 }, []string{"abcde"}, `text 0 ("abcde") has 5 bytes, each of which counts as a token for want of a Tokenizer; other takes 4: cut it into smaller chunks, or set Truncate`},
 		{func(e *openai.Embedder) { e.MaxTokens, e.Truncate = 1, true }, []string{"𓀀𓀀"}, `text 0 ("𓀀𓀀") has no beginning of 1 tokens or less`},
@@ -312,6 +313,7 @@ func TestValidate(t *testing.T) {
 		"PricePerMillion is +Inf":                   {PricePerMillion: math.Inf(1)},
 		"Truncate is set, but":                      {Model: "other", Truncate: true},
 		"MaxTokens is 3":                            {Model: "other", Truncate: true, MaxTokens: 3},
+		`QueryPrefix is "\xff"`:                     {QueryPrefix: "\xff"},
 		"BaseURL is not a URL":                      {BaseURL: "http://%zz"},
 		"BaseURL is not an absolute":                {BaseURL: "localhost:11434/v1"},
 		"BaseURL has a user name":                   {BaseURL: "http://user:" + canary + "@localhost/v1"},
@@ -334,11 +336,11 @@ func TestValidate(t *testing.T) {
 
 func TestString(t *testing.T) {
 	for want, e := range map[string]openai.Embedder{
-		"openai/text-embedding-3-small":                                                   {APIKey: canary, Concurrency: 9},
-		"openai/text-embedding-3-large/dimensions=256":                                    {Model: "text-embedding-3-large", Dimensions: 256},
-		`openai/nomic/host=localhost:11434/documentprefix="d: "/queryprefix="q: "`:        {Model: "nomic", BaseURL: "http://u:" + canary + "@localhost:11434/v1?k=" + canary, DocumentPrefix: "d: ", QueryPrefix: "q: "},
-		"openai/text-embedding-3-small/host=x.openai.azure.com/deployment=d/truncate=100": {BaseURL: "https://x.openai.azure.com", APIVersion: apiVersion, Deployment: "d", Truncate: true, MaxTokens: 100},
-		"openai/m/truncate=8/tokenizer=o200k":                                             {Model: "m", Truncate: true, MaxTokens: 8, Tokenizer: tokens.O200K},
+		"openai/text-embedding-3-small":                                                      {APIKey: canary, Concurrency: 9},
+		"openai/text-embedding-3-large/dimensions=256":                                       {Model: "text-embedding-3-large", Dimensions: 256},
+		`openai/nomic/baseurl=localhost:11434/v1/documentprefix="d: "/queryprefix="q: "`:     {Model: "nomic", BaseURL: "http://u:" + canary + "@localhost:11434/v1?k=" + canary, DocumentPrefix: "d: ", QueryPrefix: "q: "},
+		"openai/text-embedding-3-small/baseurl=x.openai.azure.com/deployment=d/truncate=100": {BaseURL: "https://x.openai.azure.com", APIVersion: apiVersion, Deployment: "d", Truncate: true, MaxTokens: 100},
+		"openai/m/truncate=8/tokenizer=o200k":                                                {Model: "m", Truncate: true, MaxTokens: 8, Tokenizer: tokens.O200K},
 	} {
 		for _, got := range []string{e.String(), fmt.Sprintf("%v", e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e)} {
 			if got != want {

@@ -36,7 +36,7 @@ func ExampleEmbedder_String() {
 	// Output:
 	// openai/text-embedding-3-small
 	// openai/text-embedding-3-large/dimensions=256
-	// openai/nomic-embed-text/host=localhost:11434
+	// openai/nomic-embed-text/baseurl=localhost:11434/v1
 }
 
 // An answer that satisfies a schema.

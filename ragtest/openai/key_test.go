@@ -34,6 +34,7 @@ func TestKeys(t *testing.T) {
 		{name: "another server", baseURL: other, openAI: "from-env", wantAuthorization: "Bearer from-env"},
 		{name: "another server, none", baseURL: other},
 		{name: "Azure", baseURL: other, version: apiVersion, azure: "from-azure", openAI: "from-env", wantAPIKey: "from-azure"},
+		{name: "Azure as OpenAI", baseURL: "https://x.openai.azure.com/openai/v1", azure: "from-azure", openAI: "from-env", wantAuthorization: "Bearer from-azure"},
 		{name: "Azure, OpenAI's", baseURL: other, version: apiVersion, openAI: "from-env", wantAPIKey: "from-env"},
 		{name: "Azure, none", baseURL: other, version: apiVersion, wantErr: "there is no API key: set AZURE_OPENAI_API_KEY or OPENAI_API_KEY, or the field APIKey"},
 		{name: "Azure's without Azure", azure: "from-azure", wantErr: "there is no API key: set OPENAI_API_KEY, or the field APIKey"},
@@ -107,7 +108,7 @@ func TestUsageOfAnEvaluation(t *testing.T) {
 	if len(usage) != 1 || usage[0] != want || long != 4 {
 		t.Errorf("got %+v, want %+v, and all four texts truncated", usage, want)
 	}
-	if got := result.Components.Embedder; !strings.HasPrefix(got, "openai/text-embedding-3-small/dimensions=16/host=127.0.0.1:") {
+	if got := result.Components.Embedder; !strings.HasPrefix(got, "openai/text-embedding-3-small/dimensions=16/baseurl=127.0.0.1:") {
 		t.Errorf("got component %q", got)
 	}
 }

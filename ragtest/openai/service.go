@@ -35,24 +35,30 @@ const openAIURL = "https://api.openai.com/v1"
 // the transport. Tests shorten it.
 var firstWait time.Duration
 
-func (s service) url() string {
-	return cmp.Or(s.baseURL, openAIURL)
-}
+func (s service) url() string { return cmp.Or(s.baseURL, openAIURL) }
 
-// host returns the host of the base URL, with its port.
-func (s service) host() string {
+// place returns the base URL without its scheme and what may be secret, "" if it
+// is none.
+func (s service) place() string {
 	u, err := url.Parse(s.url())
 	if err != nil {
 		return ""
 	}
-	return u.Host
+	return strings.TrimRight(u.Host+u.EscapedPath(), "/")
+}
+
+// isAt reports whether the server's host is the given one or below it.
+func (s service) isAt(host string) bool {
+	u, err := url.Parse(s.url())
+	return err == nil && (u.Hostname() == host || strings.HasSuffix(u.Hostname(), "."+host))
 }
 
 // isOpenAI reports whether the server is OpenAI's own, in whatever region.
-func (s service) isOpenAI() bool {
-	host := s.host()
-	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
-}
+func (s service) isOpenAI() bool { return s.isAt("api.openai.com") }
+
+// isAzure reports whether the server is Azure, also with a BaseURL in /openai/v1,
+// where it is spoken to as OpenAI is.
+func (s service) isAzure() bool { return s.apiVersion != "" || s.isAt("azure.com") }
 
 // problem returns what is wrong with the fields, "" if nothing is. It does not
 // repeat the URL, which may hold a password.
@@ -94,14 +100,12 @@ func (s service) problem() string {
 	return ""
 }
 
-func (s service) deploymentName() string {
-	return cmp.Or(s.deployment, s.model)
-}
+func (s service) deploymentName() string { return cmp.Or(s.deployment, s.model) }
 
 // key returns the key, "" if there is none and none is needed.
 func (s service) key() (string, error) {
 	variables := []string{"OPENAI_API_KEY"}
-	if s.apiVersion != "" {
+	if s.isAzure() {
 		variables = []string{"AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"}
 	}
 	key, from := strings.TrimSpace(s.apiKey), "APIKey"
@@ -110,7 +114,7 @@ func (s service) key() (string, error) {
 			key, from = strings.TrimSpace(os.Getenv(v)), v
 		}
 	}
-	if key == "" && (s.isOpenAI() || s.apiVersion != "") {
+	if key == "" && (s.isOpenAI() || s.isAzure()) {
 		return "", fmt.Errorf("there is no API key: set %s, or the field APIKey", strings.Join(variables, " or "))
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == 0x7F }) {
@@ -150,9 +154,6 @@ func (s service) client(x exchange) (*sdk.Client, error) {
 func isQuota(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests && bytes.Contains(body, []byte(`"insufficient_quota"`))
 }
-
-// cause returns what made a request fail, without what the SDK says around it.
-func cause(err error) error { return retryhttp.Cause(err) }
 
 // exchange is the SDK's HTTP client, between which and the SDK requests can be
 // changed and answers checked.

@@ -52,7 +52,7 @@ func (e Embedder) prepare(ctx context.Context, prefix string, texts []string) ([
 
 func checkText(text string) error {
 	if text == "" {
-		return errors.New("is empty: the API takes no empty text")
+		return errors.New("is empty, which the API does not take")
 	}
 	if utf8.ValidString(text) {
 		return nil
