@@ -22,8 +22,8 @@ func New(tb testing.TB, path string, e ragtest.Embedder, o Options) *Cache {
 		if err := c.finish(); err != nil {
 			tb.Errorf("ragtest: %v", err)
 		}
-		if n := c.Stats().Embedded; n > 0 {
-			tb.Logf("ragtest: embedding cache %s: embedded %d texts; the rest of %d cost nothing", path, n, c.Stats().Texts)
+		if s := c.Stats(); s.Embedded > 0 {
+			tb.Logf("ragtest: embedding cache %s: embedded %d of %d texts", path, s.Embedded, s.Texts)
 		}
 	})
 	return c

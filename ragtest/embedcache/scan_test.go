@@ -174,18 +174,27 @@ func TestScanErrors(t *testing.T) {
 	}
 }
 
-// A scan goes on where another left off, with the same result.
+// A scan goes on where another left off, with the same result. Checksums that never
+// match would hide what is behind them: some inputs get right ones.
 func FuzzScan(f *testing.F) {
 	for _, h := range []header{sampleHeader, {model: "m", float16: true, queries: true, dim: 5}} {
 		content, lines := sampleFile(f, h, 3)
-		f.Add(content, 70)
-		f.Add(content[:len(content)-3], 10)
-		f.Add(append(bytes.Clone(content), lines[1]...), 200)
-		f.Add(bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n")), 1)
+		f.Add(content, 70, true)
+		f.Add(content, 70, false)
+		f.Add(content[:len(content)-3], 10, false)
+		f.Add(append(bytes.Clone(content), lines[1]...), 200, true)
+		f.Add(bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n")), 1, false)
 	}
-	f.Add(seal([]byte(magic+" 1 float32 1048576 symmetric \"m\"")), 0)
-	f.Add([]byte(nil), 0)
-	f.Fuzz(func(t *testing.T, content []byte, cut int) {
+	f.Add(seal([]byte(magic+" 1 float32 1048576 symmetric \"m\"")), 0, true)
+	f.Add([]byte(nil), 0, false)
+	f.Fuzz(func(t *testing.T, content []byte, cut int, reseal bool) {
+		if reseal {
+			var sealed []byte
+			for line := range bytes.Lines(content) {
+				sealed = append(sealed, seal(line[:max(0, len(line)-sumDigits-2)])...)
+			}
+			content = sealed
+		}
 		whole, head, err := scanAll(bytes.NewReader(content), len(content))
 		if err != nil {
 			return

@@ -3,6 +3,7 @@ package embedcache
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -30,23 +31,38 @@ func encodeVector(v []float32, half bool) ([]byte, error) {
 // decodeVector returns a new vector. The error is a predicate, as that of
 // [exact.ValidateVector] is.
 func decodeVector(vector []byte, h header) ([]float32, error) {
-	raw := make([]byte, base64.RawStdEncoding.DecodedLen(len(vector)))
-	n, err := base64.RawStdEncoding.Decode(raw, vector)
-	if err != nil {
-		return nil, fmt.Errorf("is not base64: %w", err)
+	if len(vector) != h.vectorDigits() {
+		return nil, fmt.Errorf("has %d digits, want %d", len(vector), h.vectorDigits())
 	}
-	if n != h.dim*h.componentSize() {
-		return nil, fmt.Errorf("has %d bytes, want %d", n, h.dim*h.componentSize())
-	}
-	v := make([]float32, h.dim)
-	for i := range v {
-		if h.float16 {
-			v[i] = fromHalf(binary.LittleEndian.Uint16(raw[2*i:]))
-		} else {
-			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	v := make([]float32, 0, h.dim)
+	size, finite := h.componentSize(), true
+	var block [3072]byte // a multiple of 3, which four digits make, and of 4
+	for len(vector) > 0 {
+		digits := vector[:min(len(block)/3*4, len(vector))]
+		vector = vector[len(digits):]
+		n, err := base64.RawStdEncoding.Decode(block[:], digits)
+		if err == nil && n != base64.RawStdEncoding.DecodedLen(len(digits)) {
+			err = errors.New("it has line ends") // which the decoder passes over
+		}
+		if err != nil {
+			return nil, fmt.Errorf("is not base64: %w", err)
+		}
+		for raw := block[:n]; len(raw) > 0; raw = raw[size:] {
+			var x float32
+			if h.float16 {
+				x = fromHalf(binary.LittleEndian.Uint16(raw))
+			} else {
+				x = math.Float32frombits(binary.LittleEndian.Uint32(raw))
+			}
+			const infinite = 0x7F800000 // the exponent of infinity and NaN
+			finite = finite && math.Float32bits(x)&infinite != infinite
+			v = append(v, x)
 		}
 	}
-	return v, exact.ValidateVector(v, h.dim)
+	if !finite {
+		return nil, exact.ValidateVector(v, h.dim)
+	}
+	return v, nil
 }
 
 const halfInfinity = 0x7C00
