@@ -262,7 +262,7 @@ func (c *Cache) claim(keys []key, texts []string) (missing []int, other chan str
 			}
 		}
 		if c.replay {
-			return nil, nil, c.missError(i, texts[i])
+			return nil, nil, c.missError(keys, texts, i)
 		}
 		if running, ok := c.flights[k]; !ok {
 			missing = append(missing, i)
@@ -274,13 +274,22 @@ func (c *Cache) claim(keys []key, texts []string) (missing []int, other chan str
 	return missing, other, nil
 }
 
-// missError says that a replay lacks a text.
-func (c *Cache) missError(i int, text string) error {
-	tail := ""
-	if c.file.scan.tail != nil {
-		tail = fmt.Sprintf(" (which ends with a record that was cut short: %v)", c.file.scan.tail)
+// missError says that a replay lacks texts, of which text i is the first.
+func (c *Cache) missError(keys []key, texts []string, i int) error {
+	others := map[key]bool{}
+	for _, k := range keys {
+		if k != keys[i] && c.file.records[k] == nil {
+			others[k] = true
+		}
 	}
-	return fmt.Errorf("embedding text %d (%q): %s%s has no vector of it, and a replay embeds nothing; record it with\n\t%s", i, abbreviate(text), c.file.name, tail, c.command)
+	more, tail := "", ""
+	if len(others) > 0 {
+		more = fmt.Sprintf(", nor of %d others", len(others))
+	}
+	if d := c.file.scan.tail; d != nil {
+		tail = fmt.Sprintf(" (which ends with a record that was cut short: %v)", d)
+	}
+	return fmt.Errorf("embedding text %d (%q): %s%s has no vector of it%s, and a replay embeds nothing; record it with\n\t%s", i, abbreviate(texts[i]), c.file.name, tail, more, c.command)
 }
 
 const (

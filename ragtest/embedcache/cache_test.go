@@ -261,6 +261,8 @@ func TestReplay(t *testing.T) {
 		wantError(t, c.Prune(), "it only replays")
 		wantError(t, c.Record(), "it only replays")
 	}
+	_, err = mustOpen(t, path, nil, replay).Embed(t.Context(), []string{"x", "a", "y", "x", "z", "y"})
+	wantError(t, err, `embedding text 0 ("x"): `, " has no vector of it, nor of 2 others, and")
 	t.Setenv(replayEnv, "yes")
 	_, err = Open(path, never, model)
 	wantError(t, err, `RAGTEST_REPLAY="yes": want 1, true, 0, false or nothing`)

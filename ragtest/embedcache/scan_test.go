@@ -42,10 +42,10 @@ type scanned struct {
 	tail    string
 }
 
-func scanAll(r io.Reader, size int) (scanned, header, error) {
+func scanAll(r io.Reader, size int64) (scanned, header, error) {
 	found := scanned{records: map[key]string{}}
 	var s scan
-	err := s.read(r, int64(size), func(k key, vector []byte) {
+	err := s.read(r, size, func(k key, vector []byte) {
 		if _, ok := found.records[k]; !ok {
 			found.records[k] = string(vector)
 		}
@@ -62,26 +62,26 @@ var sampleHeader = header{model: "a model\n\"ü\"", dim: 3}
 func TestScan(t *testing.T) {
 	for _, h := range []header{sampleHeader, {model: "m", float16: true, queries: true, dim: 5}, {model: "\xff", dim: 1}} {
 		content, lines := sampleFile(t, h, 4)
-		want, head, err := scanAll(bytes.NewReader(content), len(content))
+		want, head, err := scanAll(bytes.NewReader(content), int64(len(content)))
 		if err != nil || head != h || len(want.records) != 4 || want.pos != (position{int64(len(content)), 5}) || want.tail != "" {
 			t.Errorf("%v: got %v %v, %v", h, head, want, err)
 		}
 		// The size is a hint, and reads may be short.
-		for _, size := range []int{-1, 0, 1, 1 << 40} {
+		for _, size := range []int64{-1, 0, 1, 1 << 40} {
 			got, _, err := scanAll(iotest.OneByteReader(bytes.NewReader(content)), size)
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(scanned{}, position{})); err != nil || diff != "" {
 				t.Errorf("size %d: %v (-want +got)\n%s", size, err, diff)
 			}
 		}
 		crlf := bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n"))
-		got, _, err := scanAll(bytes.NewReader(crlf), len(crlf))
+		got, _, err := scanAll(bytes.NewReader(crlf), int64(len(crlf)))
 		if err != nil || !maps.Equal(got.records, want.records) || got.tail != "" {
 			t.Errorf("CRLF: got %v, %v", got, err)
 		}
 		// Records in any order, and twice.
 		slices.Reverse(lines[1:])
 		mixed := bytes.Join(append(lines, lines[2:]...), nil)
-		got, _, err = scanAll(bytes.NewReader(mixed), len(mixed))
+		got, _, err = scanAll(bytes.NewReader(mixed), int64(len(mixed)))
 		if err != nil || !maps.Equal(got.records, want.records) {
 			t.Errorf("mixed: got %v, %v", got, err)
 		}
@@ -95,7 +95,7 @@ func TestScan(t *testing.T) {
 func TestScanCutShort(t *testing.T) {
 	content, lines := sampleFile(t, sampleHeader, 3)
 	for n := range content {
-		got, _, err := scanAll(bytes.NewReader(content[:n]), n)
+		got, _, err := scanAll(bytes.NewReader(content[:n]), int64(n))
 		if err != nil {
 			t.Fatalf("cut at byte %d: %v", n, err)
 		}
@@ -113,7 +113,7 @@ func TestScanCutShort(t *testing.T) {
 // No flipped bit goes unnoticed: it is an error, or costs the last record.
 func TestScanFlippedBits(t *testing.T) {
 	content, lines := sampleFile(t, sampleHeader, 3)
-	want, _, err := scanAll(bytes.NewReader(content), len(content))
+	want, _, err := scanAll(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestScanFlippedBits(t *testing.T) {
 	for bit := range 8 * len(content) {
 		damaged := bytes.Clone(content)
 		damaged[bit/8] ^= 1 << (bit % 8)
-		got, _, err := scanAll(bytes.NewReader(damaged), len(damaged))
+		got, _, err := scanAll(bytes.NewReader(damaged), int64(len(damaged)))
 		if err != nil {
 			if bit/8 >= last {
 				t.Errorf("bit %d: got error %v in the last record", bit, err)
@@ -161,13 +161,13 @@ func TestScanErrors(t *testing.T) {
 		{"a long record", string(lines[0]) + strings.Repeat("y", 3*maxLine) + "\n" + string(lines[1]), fmt.Sprintf("line 2, at byte %d: the line is too long", len(lines[0]))},
 		{"no key", string(lines[0]) + sealed(strings.Repeat("z", 80)+" ") + string(lines[1]), "the line does not begin with a key"},
 	} {
-		if _, _, err := scanAll(strings.NewReader(test.content), len(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, _, err := scanAll(strings.NewReader(test.content), int64(len(test.content))); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got error %v, want %q", test.name, err, test.want)
 		}
 	}
 	// A tail that is no error, however long.
 	for _, tail := range []string{"x", "\n", strings.Repeat("x\n", 1000), strings.Repeat("y", 2*maxLine), "\x00\x00\n\x00"} {
-		got, _, err := scanAll(strings.NewReader(string(content)+tail), len(content))
+		got, _, err := scanAll(strings.NewReader(string(content)+tail), int64(len(content)))
 		if err != nil || len(got.records) != 3 || got.pos.offset != int64(len(content)) || got.tail == "" {
 			t.Errorf("tail of %d bytes: got %d records, end %v, tail %q, %v", len(tail), len(got.records), got.pos, got.tail, err)
 		}
@@ -195,7 +195,7 @@ func FuzzScan(f *testing.F) {
 			}
 			content = sealed
 		}
-		whole, head, err := scanAll(bytes.NewReader(content), len(content))
+		whole, head, err := scanAll(bytes.NewReader(content), int64(len(content)))
 		if err != nil {
 			return
 		}
@@ -236,7 +236,7 @@ func TestScanAllocation(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 100 {
-		scanAll(bytes.NewReader(content), len(content))
+		scanAll(bytes.NewReader(content), int64(len(content)))
 	}
 	runtime.ReadMemStats(&after)
 	if got := (after.TotalAlloc - before.TotalAlloc) / 100; got > 64<<10 {

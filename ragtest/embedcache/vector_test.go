@@ -84,11 +84,13 @@ func TestVectorRoundTrip(t *testing.T) {
 	if _, err := encodeVector([]float32{1, -70000}, true); err == nil || !strings.Contains(err.Error(), "component 1 = -70000, beyond the largest of float16, 65504") {
 		t.Errorf("got error %v", err)
 	}
+	if v, err := decodeVector([]byte("AAAAAAAA\r\r\r"), header{dim: 2}); err == nil || err.Error() != "is not base64: it has line ends" {
+		t.Errorf("decoding line ends: got %v, %v", v, err)
+	}
 	for bad, want := range map[string]string{
 		"AAAA":    "has 4 digits, want 6",
 		"AAAAAAA": "has 7 digits, want 6",
 		"======":  "is not base64: illegal base64 data at input byte 0",
-		"AAA\rAA": "is not base64: it has line ends",
 		"AADAfw":  "has component 0 = NaN: want a finite number",
 		"AACA/w":  "has component 0 = -Inf: want a finite number",
 	} {
