@@ -1,6 +1,8 @@
 package embedcache
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -27,7 +29,12 @@ func recorded(b *testing.B, half bool) (path string, texts []string) {
 	texts = make([]string, benchTexts)
 	keyer := newKeyer("m", document)
 	h := header{model: "m", float16: half, dim: benchDim}
-	content := h.line()
+	file, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bufio.NewWriter(file)
+	w.Write(h.line())
 	v := make([]float32, benchDim)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("%06d %s", i, words)
@@ -38,9 +45,9 @@ func recorded(b *testing.B, half bool) (path string, texts []string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		content = appendRecord(content, keyer.key(texts[i]), vector)
+		w.Write(appendRecord(nil, keyer.key(texts[i]), vector))
 	}
-	if err := os.WriteFile(path, content, 0o666); err != nil {
+	if err := cmp.Or(w.Flush(), file.Close()); err != nil {
 		b.Fatal(err)
 	}
 	return path, texts

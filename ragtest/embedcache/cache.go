@@ -75,7 +75,8 @@ type Stats struct {
 // there is a first vector to store. e may be nil if the cache only replays.
 //
 // The file may be open in any number of caches and processes. Each sees what
-// the others add.
+// the others add. If two embed one text at the same time, both return the vector that
+// was stored first.
 func Open(path string, e ragtest.Embedder, o Options) (*Cache, error) {
 	return open(path, e, o, update.Command(nil))
 }
@@ -110,7 +111,7 @@ const previousSuffix = ".old"
 
 // newCache returns a cache without a file.
 func newCache(e ragtest.Embedder, o Options, command string) (*Cache, error) {
-	if v := reflect.ValueOf(e); v.Kind() == reflect.Pointer && v.IsNil() {
+	if v := reflect.ValueOf(e); (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
 		return nil, fmt.Errorf("the embedder holds a nil %T, want one that is set, or nil", e)
 	}
 	switch {

@@ -327,6 +327,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{path, &fake{}, Options{Model: strings.Repeat("m", 1025)}, "field Model: got 1025 bytes, want at most 1024"},
 		{"", &fake{}, model, "the path is empty"},
 		{path, (*fake)(nil), model, "the embedder holds a nil *embedcache.fake"},
+		{path, embedderFunc(nil), model, "the embedder holds a nil embedcache.embedderFunc"},
 		{path, &fake{}, Options{Model: "n"}, path + `: it holds vectors of the model "m", want "n": keep one file for each model`},
 		{path, &fake{}, Options{Model: "m", Float16: true}, path + ": it holds float32 vectors, want float16"},
 		{filepath.Dir(path), &fake{}, model, "want a regular file, found mode d"},

@@ -35,14 +35,18 @@
 //
 // go test ./... runs one process per package, and any number may use one file.
 // Records are appended with a single write, under a lock that the system takes from
-// a process that dies (file.lock beside it, removed after use, except on Windows).
-// Reading takes no lock and works where nothing can be written. A file that is
-// rewritten is replaced by renaming, so that a reader has the old one or the new.
+// a process that dies (file.lock beside it, removed after use). Reading takes no lock
+// and works where nothing can be written. A file that is rewritten is replaced by
+// renaming, so that a reader has the old one or the new. Windows cannot do two of
+// these: the lock's file stays there, and [Cache.Record] and [Cache.Prune] fail if
+// another process reads at that moment.
 //
 // A process that dies while it writes leaves an incomplete record, of which the
-// checksum tells. Readers pass over it, and the next writer cuts it off. After a
-// failure of the machine the same holds for everything added since the last
-// [Cache.Close].
+// checksum tells. Readers pass over it, and the next writer cuts it off; all records
+// before it are kept. Only a process that dies in the middle of Record or Prune leaves
+// something else behind: the file as it was, and a .ragtest-*.tmp beside it. After a
+// failure of the machine, what was added since the last [Cache.Close] may be missing
+// or damaged.
 //
 // # Pruning
 //
