@@ -77,6 +77,7 @@ func TestOneAdapterImportsEachSDK(t *testing.T) {
 	importers := map[string]string{
 		"github.com/cenkalti/backoff/v5":             "internal/retryhttp",
 		"github.com/clipperhouse/uax29/v2/sentences": "chunkers/sentence",
+		"github.com/gofrs/flock":                     "ragtest/embedcache",
 		"github.com/philippgille/chromem-go":         "ragtest/chromem",
 		"github.com/sashabaranov/go-openai":          "ragtest/openai",
 		"github.com/tiktoken-go/tokenizer":           "chunkers/tokens",
