@@ -115,6 +115,7 @@ func TestAttempts(t *testing.T) {
 		{"cut short", []answer{status(200, `{"a":[1,2`), status(200, ""), status(200, " "), ok}, 4, ""},
 		{"400", []answer{status(400, `{"error":{"message":"bad","code":"too_long"}}`)}, 1, `400 Bad Request: "bad", code "too_long" (1 attempt)`},
 		{"401", []answer{status(401, `{"message":"who"}`)}, 1, `401 Unauthorized: "who" (1 attempt)`},
+		{"404", []answer{status(404, `{"error":"NotFoundError","message":"no such collection"}`)}, 1, `404 Not Found: "no such collection" (1 attempt)`},
 		{"403", []answer{status(403, `{"detail":"no"}`)}, 1, `403 Forbidden: "no" (1 attempt)`},
 		{"404", []answer{status(404, `{"error":"model \"m\" not found"}`)}, 1, `404 Not Found: "model \"m\" not found" (1 attempt)`},
 		{"422", []answer{status(422, `{"detail":[{"loc":["body"]}]}`)}, 1, `422 Unprocessable Entity: "{\"detail\":[{\"loc\":[\"body\"]}]}" (1 attempt)`},
