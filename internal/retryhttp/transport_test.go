@@ -108,6 +108,7 @@ func TestAttempts(t *testing.T) {
 		{"429", []answer{status(429, ""), ok}, 2, ""},
 		{"408, 500, 502, 503, 504, 529", []answer{status(408, ""), status(500, ""), status(502, ""), status(503, ""), status(504, ""), status(529, ""), ok}, 7, ""},
 		{"reset", []answer{broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), ok}, 2, ""},
+		{"closed while writing", []answer{broken(&net.OpError{Op: "write", Err: net.ErrClosed}), ok}, 2, ""},
 		{"closed", []answer{broken(io.EOF), ok}, 2, ""},
 		{"DNS for now", []answer{broken(&net.DNSError{IsTemporary: true}), ok}, 2, ""},
 		{"silent", []answer{silent, ok}, 2, ""},
