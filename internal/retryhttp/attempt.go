@@ -28,7 +28,7 @@ func (c *call) send(ctx context.Context) (*http.Response, *failure) {
 		if err != nil {
 			return nil, &failure{err: fmt.Errorf("reading the body of the request: %w", err), final: true}
 		}
-		req.Body = body
+		req.Body, req.GetBody = body, c.body
 	}
 	c.waits.asked = 0
 	resp, err := t.Base.RoundTrip(req)
@@ -125,10 +125,7 @@ func (c *call) refused(resp *http.Response) *failure {
 // whether another attempt would get the same.
 func checkJSON(data []byte) (err error, final bool) {
 	if json.Valid(data) {
-		var answer struct {
-			Error any `json:"error"`
-		}
-		if bytes.Contains(data, []byte(`"error"`)) && json.Unmarshal(data, &answer) == nil && answer.Error != nil {
+		if isError(data) {
 			return errors.New("the answer is an error in spite of its status"), true
 		}
 		return nil, false
@@ -143,4 +140,25 @@ func checkJSON(data []byte) (err error, final bool) {
 		return fmt.Errorf("the answer is cut short after %d bytes", len(data)), false
 	}
 	return fmt.Errorf("the answer is not JSON: %w", err), true
+}
+
+// isError reports whether JSON is an object with a member "error" that is an
+// object or a text.
+func isError(data []byte) bool {
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return false
+	}
+	var answer struct {
+		Error any `json:"error"`
+	}
+	if json.Unmarshal(data, &answer) != nil {
+		return false
+	}
+	switch e := answer.Error.(type) {
+	case map[string]any:
+		return true
+	case string:
+		return e != ""
+	}
+	return false
 }

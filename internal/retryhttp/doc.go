@@ -9,7 +9,7 @@
 //	status 2xx and a complete JSON body               it is the answer
 //	status 2xx, the body breaks off or is cut short   yes
 //	status 2xx, the body is no JSON, or an object
-//	with a member "error" that is not null            no
+//	with a member "error" (an object, a text)         no
 //	status 2xx, the body is longer than MaxResponse   no
 //	status 408, 429, 5xx but 501 and 505              yes, unless Final says no
 //	any other status, 400, 401, 403, 404, 422 and

@@ -54,7 +54,7 @@ func TestRealConnections(t *testing.T) {
 			defer server.Close()
 			transport := quick(t)
 			if test.name == "silence" || test.name == "a slow body" {
-				transport.AttemptTimeout = 300 * time.Millisecond
+				transport.AttemptTimeout = 500 * time.Millisecond
 			}
 			// Without GetBody, for the transport to keep the body itself.
 			req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL, io.NopCloser(strings.NewReader("hello")))

@@ -91,6 +91,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, c.fail(fmt.Errorf("reading the body of the request: %w", err))
 	}
 	c.body = body
+	if req.Context().Err() != nil {
+		return nil, c.fail(context.Cause(req.Context()))
+	}
 	ctx, cancel := context.WithTimeoutCause(req.Context(), t.MaxElapsed, errElapsed)
 	defer cancel()
 	resp, err := backoff.Retry(ctx, func() (*http.Response, error) { return c.attempt(ctx) },
@@ -135,8 +138,8 @@ type failure struct {
 	status  int    // 0: no answer
 	message string // of the answer, redacted, and its code
 	code    string
-	err     error  // what went wrong; nil: the status says it
-	final   bool   // will not pass
+	err     error // what went wrong; nil: the status says it
+	final   bool  // will not pass
 }
 
 // errFailed tells backoff that an attempt failed; what is told in the end is in

@@ -126,6 +126,7 @@ func TestAttempts(t *testing.T) {
 		{"no such host", []answer{broken(&net.DNSError{Err: "no such host", Name: "models.test", IsNotFound: true})}, 1, `lookup models.test: no such host (1 attempt)`},
 		{"no JSON", []answer{status(200, "<html>\n Ollama is\trunning")}, 1, `the answer is not JSON: invalid character '<' looking for beginning of value; last answer: 200 OK: "<html> Ollama is running" (1 attempt)`},
 		{"NaN", []answer{status(200, `{"a":[NaN]}`)}, 1, `the answer is not JSON: invalid character 'N' looking for beginning of value; last answer: 200 OK: "{\"a\":[NaN]}" (1 attempt)`},
+		{"no error", []answer{status(200, `{"ok":true,"error":""}`)}, 1, "-"},
 		{"an error as an answer", []answer{status(200, `{"error":{"message":"no provider","code":502}}`)}, 1, `the answer is an error in spite of its status; last answer: 200 OK: "no provider", code "502" (1 attempt)`},
 		{"always 503", []answer{overloaded}, 7, `503 Service Unavailable: "overloaded" (7 attempts)`},
 		{"always cut short", []answer{status(200, `{"a":`)}, 7, `the answer is cut short after 5 bytes; last answer: 200 OK (7 attempts)`},
@@ -137,6 +138,9 @@ func TestAttempts(t *testing.T) {
 				got, err := post(t, &retryhttp.Transport{Base: s}, t.Context())
 				const prefix = "POST http://models.test/v1/x: "
 				switch {
+				case test.want == "-" && err != nil:
+					t.Error(err)
+				case test.want == "-":
 				case test.want == "" && (err != nil || got != `{"ok":true,"error":null}`):
 					t.Errorf("got %q and %v, want the answer", got, err)
 				case test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), prefix) || !strings.HasSuffix(err.Error(), test.want)):
@@ -297,6 +301,20 @@ func TestContextEndsARequest(t *testing.T) {
 			t.Errorf("got %v, want the cause and the last answer", err)
 		}
 	})
+}
+
+func TestContextThatIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := &script{answers: []answer{ok}}
+	req, err := http.NewRequestWithContext(ctx, "POST", "http://models.test/v1/x", strings.NewReader("the request"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = (&retryhttp.Transport{Base: s}).RoundTrip(req)
+	if !errors.Is(err, context.Canceled) || len(s.times) != 0 {
+		t.Errorf("got %v after %d attempts, want context.Canceled after none", err, len(s.times))
+	}
 }
 
 func TestMaxResponse(t *testing.T) {
