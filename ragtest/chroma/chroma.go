@@ -15,7 +15,7 @@
 // as well and report the difference as Diagnostics.IndexRecall.
 // [ragtest.MemoryStore] is exact and faster: prefer that one unless Chroma itself
 // is under test. On Chroma's own corpora (472 questions, 5,259 chunks of 400
-// characters, [lexical.Embedder], K = 5), in three runs:
+// characters, lexical.Embedder, K = 5), in three runs:
 //
 //	HNSW settings                                          index recall
 //	ef_search=10                                           0.874 to 0.879
@@ -69,11 +69,13 @@
 //
 // These are not: k = 0, k above the number of chunks, an empty store, a zero
 // vector, equal chunks, no chunks to add. Every request may be repeated without
-// harm, and is, up to three times: as often as by Chroma's own clients. What
-// Chroma refuses is refused before anything is sent, and leaves the store as it
-// was; an Add that fails later than that makes the store unusable, since Chroma
-// cannot take back a part of it for certain.
+// harm, and is, up to three times: as often as by Chroma's own clients.
 //
-// An error names the request, the status and what the server said. The API key
-// and the values of Config.Header do not appear in errors.
+// What the store itself refuses leaves it as it was. An Add that fails after it
+// began to send makes the store unusable, since the server may still carry out a
+// request whose answer is lost.
+//
+// An error names the request, the status and what the server said. The API key,
+// a password in the endpoint and the values of Config.Header do not appear in
+// errors, unless they are shorter than six bytes.
 package chroma

@@ -1,12 +1,14 @@
 package chroma
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 // is ready for use: it means the server that Chroma's own environment variables
 // name, else the one that "chroma run" starts.
 type Config struct {
-	Endpoint string // URL of the server; "": CHROMA_ENDPOINT, else http://localhost:8000
+	Endpoint string // URL of the server, with or without /api/v2; "": CHROMA_ENDPOINT, else http://localhost:8000
 	Tenant   string // "": CHROMA_TENANT, else default_tenant
 	Database string // "": CHROMA_DATABASE, else default_database
 
@@ -141,17 +143,8 @@ func (c Config) client() *client {
 	if header == nil {
 		header = http.Header{}
 	}
-	var secrets []string
-	for _, values := range header {
-		for _, v := range values {
-			// Of "Bearer x" the server may repeat x alone.
-			secrets = append(secrets, v)
-			secrets = append(secrets, strings.Fields(v)...)
-		}
-	}
 	if c.APIKey != "" {
 		header.Set(keyHeader, c.APIKey)
-		secrets = append(secrets, c.APIKey)
 	}
 	header.Set("Content-Type", "application/json")
 	transport := &retryhttp.Transport{
@@ -161,9 +154,9 @@ func (c Config) client() *client {
 		LongestWait:    5 * time.Second,
 		AttemptTimeout: c.Timeout,
 		MaxElapsed:     c.Timeout,
-		Secrets:        secrets,
+		Secrets:        c.secrets(),
 	}
-	api := strings.TrimRight(c.Endpoint, "/") + "/api/v2"
+	api := strings.TrimSuffix(strings.TrimRight(c.Endpoint, "/"), "/api/v2") + "/api/v2"
 	return &client{
 		http:   transport.Client(),
 		header: header,
@@ -171,4 +164,25 @@ func (c Config) client() *client {
 		collections: api + "/tenants/" + url.PathEscape(c.Tenant) +
 			"/databases/" + url.PathEscape(c.Database) + "/collections",
 	}
+}
+
+// secrets returns what no error may show, even if the server repeats it.
+func (c Config) secrets() []string {
+	all := []string{c.APIKey}
+	for _, values := range c.Header {
+		for _, v := range values {
+			all = append(all, v)
+			if _, credentials, ok := strings.Cut(v, " "); ok { // Bearer …
+				all = append(all, credentials)
+			}
+		}
+	}
+	if u, err := url.Parse(c.Endpoint); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
+		all = append(all, password, basic)
+	}
+	// A value such as "1" is no secret, but part of many an error.
+	const shortest = 6
+	return slices.DeleteFunc(all, func(s string) bool { return len(s) < shortest })
 }

@@ -353,7 +353,7 @@ func TestRecall(t *testing.T) {
 			if r.Diagnostics.IndexRecall == nil {
 				t.Fatal("got no recall of the index")
 			}
-			t.Logf("%d chunks: index recall %.4f", r.Chunks, *r.Diagnostics.IndexRecall)
+			t.Logf("%v: index recall %.4f of %d chunks", store, *r.Diagnostics.IndexRecall, r.Chunks)
 			if *r.Diagnostics.IndexRecall < test.least {
 				t.Errorf("got index recall %v, want at least %v", *r.Diagnostics.IndexRecall, test.least)
 			}

@@ -3,6 +3,7 @@ package chroma
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -141,12 +142,9 @@ func decode[C chunkers.Indexed](r record) (chunk C, err error) {
 
 func integer(metadata map[string]any, key string) (int, error) {
 	number, ok := metadata[key].(json.Number)
-	if !ok {
+	n, err := strconv.Atoi(number.String())
+	if !ok || err != nil {
 		return 0, fmt.Errorf("%s is %v, want an integer", key, metadata[key])
 	}
-	n, err := number.Int64()
-	if err != nil {
-		return 0, fmt.Errorf("%s is %v, want an integer", key, number)
-	}
-	return int(n), nil
+	return n, nil
 }

@@ -3,7 +3,6 @@ package chroma
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -17,6 +16,9 @@ const (
 	queriesAtOnce = 64
 	// requestsAtOnce is how many requests of a search are under way at once.
 	requestsAtOnce = 4
+	// recordsAtOnce bounds how many records the answer to a request names, unless
+	// those of one query are more.
+	recordsAtOnce = 1 << 16
 	// chunksAtOnce is how many chunks one request asks for.
 	chunksAtOnce = 1000
 )
@@ -113,27 +115,29 @@ func (s *Store[C]) nearest(ctx context.Context, queries [][]float32, k int) ([][
 		}
 	}
 	for limit := min(k+1, s.n); len(open) > 0; limit = min(2*limit, s.n) {
-		vectors := make([][]float32, len(open))
-		for i, q := range open {
-			vectors[i] = units[q]
-		}
-		answers, err := s.client.query(ctx, s.id, vectors, limit)
-		if err != nil {
-			return nil, err
-		}
 		var tied []int
-		for i, q := range open {
-			ranked, err := s.rank(answers[i])
+		for some := range slices.Chunk(open, max(1, recordsAtOnce/limit)) {
+			vectors := make([][]float32, len(some))
+			for i, q := range some {
+				vectors[i] = units[q]
+			}
+			answers, err := s.client.query(ctx, s.id, vectors, limit)
 			if err != nil {
 				return nil, err
 			}
-			// A chunk that was left out may score what the last one does, and
-			// have been added before it.
-			if len(ranked) == limit && limit < s.n && ranked[limit-1].Score == ranked[k-1].Score {
-				tied = append(tied, q)
-				continue
+			for i, q := range some {
+				ranked, err := s.rank(answers[i])
+				if err != nil {
+					return nil, err
+				}
+				// A chunk that was left out may score what the last one does,
+				// and have been added before it.
+				if len(ranked) == limit && limit < s.n && ranked[limit-1].Score == ranked[k-1].Score {
+					tied = append(tied, q)
+					continue
+				}
+				hits[q] = slices.Clone(ranked[:min(k, len(ranked))])
 			}
-			hits[q] = slices.Clone(ranked[:min(k, len(ranked))])
 		}
 		open = tied
 	}
@@ -153,9 +157,6 @@ func (s *Store[C]) rank(found []near) ([]exact.Hit, error) {
 			return nil, fmt.Errorf("the server found the record %q twice", f.id)
 		}
 		seen[f.id] = true
-		if d := float64(f.distance); math.IsInf(d, 0) {
-			return nil, fmt.Errorf("the server answered the distance %v for the record %q", d, f.id)
-		}
 		hits[i] = exact.Hit{Index: place, Score: 1 - f.distance}
 	}
 	slices.SortFunc(hits, exact.Compare)
