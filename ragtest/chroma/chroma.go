@@ -12,7 +12,7 @@
 // Chroma searches a graph (HNSW) that misses chunks now and then, and misses
 // others each time that it is built. Do not record goldens with it, and take
 // thresholds with a margin: [Store.Approximate] has an evaluation search exactly
-// as well and report the difference as Diagnostics.IndexRecall.
+// as well and report the difference in its [ragtest.Diagnostics].
 // [ragtest.MemoryStore] is exact and faster: prefer that one unless Chroma itself
 // is under test. On Chroma's own corpora (472 questions, 5,259 chunks of 400
 // characters, lexical.Embedder, K = 5), in three runs:
@@ -40,7 +40,9 @@
 //     chunk in the order of insertion, so that equal chunks are kept, and a
 //     repeated request changes nothing.
 //   - It computes lengths in float32, where the squares of large and small
-//     components overflow and underflow: the store sends unit vectors.
+//     components overflow and underflow: a vector of length 1e-40 is at distance
+//     1 from all, a query of length 1e-30 at distance -99 from its own direction.
+//     The store sends unit vectors.
 //   - It drops metadata whose key begins with "chroma:": the store keeps such
 //     keys by another name.
 //   - It refuses text that is not UTF-8, which JSON cannot carry: so does the

@@ -76,6 +76,7 @@ func TestWhatChromaDoes(t *testing.T) {
 		{"an ID that is there is ignored", "/add", `{"ids":["0"],"embeddings":[[0,1]],"documents":["b"]}`, `201 {}`},
 		{"the zero vector is at distance 1", "/query", `{"query_embeddings":[[1,0],[0,0]],"n_results":9,"include":["distances"]}`, `"distances":[[0.0,1.0],[1.0,1.0]]`},
 		{"keys of chroma: are dropped", "/get", `{"ids":["0"],"include":["documents","metadatas"]}`, `"documents":["a"],"uris":null,"metadatas":[{"z":1}]`},
+		{"lengths are computed in float32", "/query", `{"query_embeddings":[[1e-30,0]],"n_results":1,"include":["distances"]}`, `"distances":[[-99.0]]`},
 		{"another dimension", "/query", `{"query_embeddings":[[1,0,0]],"n_results":9}`, "expecting embedding with dimension of 2, got 3"},
 		{"half a surrogate pair", "/add", `{"ids":["9"],"embeddings":[[1,0]],"documents":["\ud800"]}`, "400 "},
 	} {
