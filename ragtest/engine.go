@@ -25,11 +25,12 @@ type engine[C chunkers.Indexed] struct {
 	usage   usageMeter
 	began   time.Time
 
-	chunks      int
 	diagnostics Diagnostics
+	indexed     []C                // all chunks, in order
 	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
 	vectors     [][]float32        // of the queries, for dense retrieval
 	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
+	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
 	scores      [][]float64        // of each query in the last round, by metric
 	repeated    int                // how many chunks were retrieved twice for a query in the last round
@@ -56,6 +57,7 @@ type level[C chunkers.Indexed] interface {
 	score(query int, hits []ScoredChunk[C], scores []float64) error
 	// explain fills in what was retrieved and missed.
 	explain(query int, hits []ScoredChunk[C], r *QueryResult) error
+	evidence[C]
 }
 
 // identity tells the chunks of one run apart: by place or by text.
@@ -187,14 +189,14 @@ func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
 }
 
 func (e *engine[C]) index(ctx context.Context, chunks []C) error {
-	e.chunks = len(chunks)
+	e.indexed = chunks
 	e.known = make(map[identity]int, len(chunks))
 	for _, c := range chunks {
 		e.known[e.level.identity(c)]++
 	}
 	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
-		if a, ok := d.store.(ApproximateSearcher); ok && a.Approximate() {
+		if _, exact := d.store.(*MemoryStore[C]); !exact {
 			d.exact = NewMemoryStore[C]()
 		}
 		var err error
@@ -216,7 +218,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Name:              e.name,
 		Level:             e.level.name(),
 		K:                 e.k,
-		Chunks:            e.chunks,
+		Chunks:            len(e.indexed),
 		Metrics:           make([]Score, len(e.metrics)),
 		Queries:           make([]QueryResult, len(e.queries)),
 		Diagnostics:       e.diagnostics,
@@ -225,13 +227,8 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
-	if d, ok := e.retriever.(*dense[C]); ok {
-		if e.repeated > 0 {
-			r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
-		}
-		if r.Diagnostics.IndexRecall, err = d.indexRecall(ctx, e.vectors, e.found, e.fetchK); err != nil {
-			return nil, err
-		}
+	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
+		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
 	for m, name := range e.metrics {
 		r.Metrics[m] = Score{name, mean(e.scores, m)}
@@ -248,6 +245,9 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		if len(out.Relevant) == 0 {
 			r.Diagnostics.QueriesWithoutRelevant++
 		}
+	}
+	if err := e.diagnose(ctx, r); err != nil {
+		return nil, err
 	}
 	r.Trace = e.trace.trace()
 	r.Elapsed = time.Since(e.began)

@@ -17,8 +17,11 @@ type Result struct {
 	Name              string            `json:"name"`
 	Level             string            `json:"level"` // "token" or "chunk"
 	K                 int               `json:"k"`
-	Chunks            int               `json:"chunks"`  // indexed; 0 if the retriever brought its own
-	Metrics           []Score           `json:"metrics"` // means over the queries, in the order of the evaluation's metrics
+	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
+	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
+	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
+	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
+	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
 	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
 	Diagnostics       Diagnostics       `json:"diagnostics"`
 	Components        Components        `json:"components"`
@@ -63,7 +66,7 @@ type Diagnostics struct {
 	DuplicateChunks        int      `json:"duplicateChunks"`        // with the text of an earlier chunk; chunk level does not index them
 	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
 	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
-	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of an ApproximateSearcher: the share of the FetchK chunks of exact search that it found; nil: not asked
+	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
 	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
 	Warnings               []string `json:"warnings,omitempty"`
 }
@@ -81,6 +84,10 @@ type QueryResult struct {
 	Hits     []Hit             `json:"hits,omitempty"`     // best first, at most K
 	Relevant []Passage         `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
 	Missed   []Passage         `json:"missed,omitempty"`   // the part of Relevant that no hit covers
+
+	Ceilings        []Score `json:"ceilings,omitempty"`        // the best scores that any ranking of the indexed chunks has; none if nothing was indexed
+	RecallLosses    []Loss  `json:"recallLosses,omitempty"`    // by stage, in the order of the pipeline; they add up to 1 - recall
+	PrecisionLosses []Loss  `json:"precisionLosses,omitempty"` // by kind; they add up to 1 - precision where anything was retrieved
 }
 
 // Score returns the query's score by the named metric, and whether there is one.
@@ -102,6 +109,13 @@ type Passage struct {
 	Doc     spans.DocumentID `json:"doc,omitempty"`
 	Span    spans.Span       `json:"span,omitzero"`  // token level only
 	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
+
+	// Of a missed passage: the stage that lost it, such as [LossRetriever], and the
+	// best rank of a chunk that holds part of it, which K must reach for it to be
+	// found. The rank is that of the final ranking or, where that has no such
+	// chunk, of exact search; 0 if neither knows it.
+	Lost string `json:"lost,omitempty"`
+	Rank int    `json:"rank,omitempty"`
 }
 
 // Score returns the mean score by the named metric, such as "span_recall@3",

@@ -21,7 +21,7 @@ import (
 type Transport struct {
 	Base           http.RoundTripper // nil: http.DefaultTransport
 	MaxAttempts    int               // 0: 7
-	MaxElapsed     time.Duration     // of all attempts and waits of a request; 0: 5 minutes
+	MaxElapsed     time.Duration     // of all attempts and waits of a request; 0: 5 minutes, or 5 attempts' time if that is more
 	AttemptTimeout time.Duration     // of one attempt, from connecting to the end of the answer; 0: 1 minute
 	FirstWait      time.Duration     // longest wait before the second attempt; 0: 1 second
 	LongestWait    time.Duration     // of those before later ones, Retry-After apart; 0: 1 minute
@@ -62,8 +62,8 @@ func (t *Transport) withDefaults() *Transport {
 		field *time.Duration
 		value time.Duration
 	}{
-		{&c.MaxElapsed, defaultMaxElapsed},
 		{&c.AttemptTimeout, defaultAttemptTimeout},
+		{&c.MaxElapsed, max(defaultMaxElapsed, 5*c.AttemptTimeout)},
 		{&c.FirstWait, defaultFirstWait},
 		{&c.LongestWait, defaultLongestWait},
 	} {

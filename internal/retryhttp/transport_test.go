@@ -271,6 +271,19 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 }
 
+// More time for an attempt is more time in all.
+func TestLongAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		s := &script{answers: []answer{silent}}
+		_, err := post(t, &retryhttp.Transport{Base: s, AttemptTimeout: 10 * time.Minute}, t.Context())
+		want := "POST http://models.test/v1/x: no success within 50m0s (5 attempts)"
+		if err == nil || err.Error() != want || time.Since(start) != 50*time.Minute {
+			t.Errorf("got %v in %v, want %s", err, time.Since(start), want)
+		}
+	})
+}
+
 func TestContextEndsARequest(t *testing.T) {
 	for name, first := range map[string]answer{
 		"while it waits to be repeated": status(429, `{"message":"slow down"}`, "Retry-After", "60"),

@@ -21,21 +21,32 @@ func (f fixed) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // One call as an evaluation makes it: 256 texts, vectors of 1,536 components.
 func BenchmarkEmbed(b *testing.B) {
-	texts := numbered(256)
-	var a answers
-	for i, text := range texts {
-		a.Data = append(a.Data, map[string]any{"index": i, "embedding": vectorOf(text, 1536)})
-	}
-	body, err := json.Marshal(a)
-	if err != nil {
-		b.Fatal(err)
-	}
-	e := openai.Embedder{APIKey: canary, Transport: fixed(body)}
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := e.Embed(b.Context(), texts); err != nil {
-			b.Fatal(err)
-		}
+	for name, e := range map[string]openai.Embedder{
+		"base64": {APIKey: canary},
+		"float":  {BaseURL: "http://models.test/v1", Model: "other", BatchTexts: 256},
+	} {
+		b.Run(name, func(b *testing.B) {
+			texts := numbered(256)
+			var a answers
+			for i, text := range texts {
+				var v any = vectorOf(text, 1536)
+				if name == "base64" {
+					v = inBase64(vectorOf(text, 1536))
+				}
+				a.Data = append(a.Data, map[string]any{"index": i, "embedding": v})
+			}
+			a.Usage = map[string]int{"total_tokens": 1000}
+			body, err := json.Marshal(a)
+			if err != nil {
+				b.Fatal(err)
+			}
+			e.Transport = fixed(body)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Embed(b.Context(), texts); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

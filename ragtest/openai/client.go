@@ -43,14 +43,13 @@ type Client struct {
 	InputPricePerMillion  float64 // US dollars for a million tokens that are sent, for the diagnostics; 0: none
 	OutputPricePerMillion float64 // and that the model answers
 
-	Timeout   time.Duration     // of one attempt at a request; 0: 3 minutes
+	Timeout   time.Duration     // of one attempt at a request, with its answer; 0: 3 minutes
 	Transport http.RoundTripper // sends each attempt; nil: http.DefaultTransport
 }
 
 const (
 	defaultChatModel   = "gpt-4.1-mini"
 	defaultChatTimeout = 3 * time.Minute
-	maxChatElapsed     = 15 * time.Minute
 )
 
 func (c Client) model() string { return cmp.Or(c.Model, defaultChatModel) }
@@ -92,7 +91,7 @@ func (c Client) validate(model string) error {
 func (c Client) service(model string) service {
 	return service{
 		model: model, baseURL: c.BaseURL, apiKey: c.APIKey, apiVersion: c.APIVersion, deployment: c.Deployment,
-		timeout: cmp.Or(c.Timeout, defaultChatTimeout), elapsed: maxChatElapsed, transport: c.Transport,
+		timeout: cmp.Or(c.Timeout, defaultChatTimeout), transport: c.Transport,
 	}
 }
 

@@ -15,9 +15,10 @@
 //
 // A key is the field APIKey or, if that is empty, the environment variable
 // OPENAI_API_KEY, with Azure AZURE_OPENAI_API_KEY before it, read at each call.
-// White space around it is ignored. OpenAI and Azure need one; to another server
-// requests without a key are sent without an Authorization header. The key is
-// part of no error, name or other output, not even where a server repeats it.
+// White space around it is ignored. It is sent to the server that BaseURL names,
+// whichever that is. OpenAI and Azure need one; requests to another server go
+// without an Authorization header if there is none. The key is part of no error,
+// name or other output, not even where a server repeats it.
 //
 // # Faults
 //
@@ -36,7 +37,7 @@
 //	an index twice, or out of range                   no        the index
 //	vectors in another order than the texts           –         no error: they are put in order
 //	null in a vector                                  no        the text and the component
-//	a number too large for a float32                  no        the number
+//	a number too large for a float32, NaN, infinity   no        the number
 //	an empty vector, or one of another dimension      no        the text, both dimensions
 //	no choice in a completion                         no        that there is none
 //	the context is done                               no        its cause, and the last answer
@@ -47,9 +48,9 @@
 // contradict each other, and a key that is missing: see Validate.
 //
 // A repetition waits at random up to 1, 2, 4, … 32 seconds, and before that as
-// long as the server asks by Retry-After. Seven attempts are made, within
-// 5 minutes (Client: 15) in all; if the server asks for more, the request fails
-// at once. The context ends a wait.
+// long as the server asks by Retry-After. Seven attempts are made, within five
+// times Timeout and at least 5 minutes in all; if the server asks for more, the
+// request fails at once. The context ends a wait.
 //
 // # Tokens, limits, prices
 //

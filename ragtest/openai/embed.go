@@ -68,6 +68,10 @@ func (e Embedder) request(ctx context.Context, client *sdk.Client, b batch, text
 		Model:          sdk.EmbeddingModel(e.model()),
 		EncodingFormat: sdk.EmbeddingEncodingFormatFloat,
 	}
+	if s := e.service(); s.isOpenAI() || s.isAzure() {
+		// Half the bytes in a third of the time; not all other servers know it.
+		request.EncodingFormat = sdk.EmbeddingEncodingFormatBase64
+	}
 	if m, _ := e.known(); m.shortens {
 		request.Dimensions = e.Dimensions
 	}
@@ -112,6 +116,9 @@ func place(answers []sdk.Embedding, vectors [][]float32, first, dim int) error {
 		}
 		if len(v) != dim {
 			return fmt.Errorf("the server answered with a vector of %d components for text %d, want %d", len(v), first+i, dim)
+		}
+		if j := slices.IndexFunc(v, func(x float32) bool { return x*0 != 0 }); j >= 0 {
+			return fmt.Errorf("the server answered with %v for component %d of the vector for text %d, want a finite number", v[j], j, first+i)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ type Embedder struct {
 
 	PricePerMillion float64 // US dollars for a million tokens, for the diagnostics; 0: no cost is told
 
-	Timeout   time.Duration     // of one attempt at a request; 0: 1 minute
+	Timeout   time.Duration     // of one attempt at a request, with its answer; 0: 1 minute. A server without a GPU may need more
 	Transport http.RoundTripper // sends each attempt; nil: http.DefaultTransport
 }
 

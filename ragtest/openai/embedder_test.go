@@ -131,6 +131,7 @@ func TestPrefixes(t *testing.T) {
 	a := &api{t: t}
 	_, url := a.start()
 	e := a.embedder(url)
+	e.BaseURL += "/" // as people write it
 	e.Dimensions, e.DocumentPrefix, e.QueryPrefix = 2, "passage: ", "query: "
 	for prefix, embed := range map[string]func(context.Context, []string) ([][]float32, error){"passage: ": e.Embed, "query: ": e.EmbedQueries} {
 		vectors, err := embed(t.Context(), []string{"leave"})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -87,16 +88,7 @@ func TestFaults(t *testing.T) {
 		{"index out of range", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[2]["index"] = 3 }))}, 1, `the server answered with a vector of index 3, want 0 to 2`, 0},
 		{"negative index", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[2]["index"] = -1 }))}, 1, `the server answered with a vector of index -1, want 0 to 2`, 0},
 		{"no index", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { delete(a.Data[2], "index") }))}, 1, `the server answered with two vectors of index 0`, 0},
-		{"null", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[1]["embedding"].([]any)[3] = nil }))}, 1, `texts 0 to 2: the server answered with null for component 3 of the vector for text 1, want a number`, 0},
-		{"NaN", []faulttest.Fault{faulttest.Rewrite(func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"embedding":[`), []byte(`"embedding":[NaN,`), 1)
-		})}, 1, `(1 attempt)`, 0},
-		{"too large", []faulttest.Fault{faulttest.Rewrite(func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"embedding":[`), []byte(`"embedding":[1e99,`), 1)
-		})}, 1, `json: cannot unmarshal number 1e99 into Go struct field Embedding.data.embedding of type float32`, 0},
 		{"a vector that is null", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[1]["embedding"] = nil }))}, 1, `the server answered with an empty vector for text 1`, 0},
-		{"empty", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[1]["embedding"] = []any{} }))}, 1, `the server answered with an empty vector for text 1`, 0},
-		{"another dimension", []faulttest.Fault{faulttest.Rewrite(edit(func(a *answers) { a.Data[1]["embedding"] = []any{1} }))}, 1, `the server answered with a vector of 1 components for text 1, want 4`, 0},
 		{"extra fields, null usage", []faulttest.Fault{faulttest.Rewrite(func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`{"object":"list"`), []byte(`{"object":"list","provider":null,"error":null`), 1)
 		})}, 1, "", 0},
@@ -130,6 +122,52 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// Vectors that are none, in the forms that either style asks for.
+func TestFaultsInVectors(t *testing.T) {
+	// instead sends v in the place of the second vector, as JSON.
+	instead := func(v string) func([]byte) []byte {
+		return edit(func(a *answers) { a.Data[1]["embedding"] = json.RawMessage(v) })
+	}
+	nan := float32(math.NaN())
+	for _, test := range []struct {
+		name    string
+		azure   bool
+		rewrite func([]byte) []byte
+		want    string // within the error
+	}{
+		{"null", false, instead(`[1,2,3,null]`), `the server answered with null for component 3 of the vector for text 1, want a number`},
+		{"too large", false, instead(`[1e99,2,3,4]`), `json: cannot unmarshal number 1e99 into Go struct field Embedding.data.embedding of type float32`},
+		{"empty", false, instead(`[]`), `the server answered with an empty vector for text 1`},
+		{"another dimension", false, instead(`[1,2,3]`), `the server answered with a vector of 3 components for text 1, want 4`},
+		{"a text", false, instead(`"abc"`), `json: cannot unmarshal string`},
+		{"NaN", false, func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"embedding":[`), []byte(`"embedding":[NaN,`), 1)
+		},
+			`the answer is not JSON: invalid character 'N' looking for beginning of value; last answer: 200 OK: `},
+		{"NaN", true, instead(`"` + inBase64([]float32{1, 2, nan, 4}) + `"`), `the server answered with NaN for component 2 of the vector for text 1, want a finite number`},
+		{"infinite", true, instead(`"` + inBase64([]float32{1, 2, 3, float32(math.Inf(-1))}) + `"`), `the server answered with -Inf for component 3 of the vector for text 1, want a finite number`},
+		{"empty", true, instead(`""`), `the server answered with an empty vector for text 1`},
+		{"another dimension", true, instead(`"` + inBase64([]float32{1, 2, 3}) + `"`), `the server answered with a vector of 3 components for text 1, want 4`},
+		{"half a component", true, instead(`"AAAAAAAAAAAAAAAAAAA="`), `the server answered with a vector of 3 components for text 1, want 4`},
+		{"not base64", true, instead(`"AA*A"`), `illegal base64 data at input byte 2`},
+		{"numbers", true, instead(`[1,2,3,4]`), `json: cannot unmarshal array`},
+	} {
+		t.Run(fmt.Sprintf("%s/azure=%v", test.name, test.azure), func(t *testing.T) {
+			a := &api{t: t, azure: test.azure}
+			handler, url := a.start(faulttest.Rewrite(test.rewrite))
+			e := a.embedder(url)
+			e.Dimensions = 4
+			_, err := e.Embed(t.Context(), []string{"one", "two", "three"})
+			if err == nil || !strings.Contains(err.Error(), "texts 0 to 2: ") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+			if n := handler.Requests(); n != 1 {
+				t.Errorf("got %d requests, want 1", n)
+			}
+		})
+	}
+}
+
 // inMemory answers requests by a handler, without a connection.
 type inMemory struct{ handler http.Handler }
 
@@ -155,8 +193,8 @@ func TestWaits(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := openai.Embedder{APIKey: canary, Dimensions: 4}
-				e.Transport = inMemory{&faulttest.Handler{Next: &api{t: t}, Faults: test.faults}}
+				e := openai.Embedder{APIKey: canary, Dimensions: 4, BaseURL: "https://x.openai.azure.com", APIVersion: apiVersion, Deployment: deployment}
+				e.Transport = inMemory{&faulttest.Handler{Next: &api{t: t, azure: true}, Faults: test.faults}}
 				start := time.Now()
 				if _, err := e.Embed(t.Context(), []string{"a text"}); err != nil {
 					t.Fatal(err)

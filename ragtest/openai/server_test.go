@@ -2,6 +2,8 @@ package openai_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -209,7 +211,8 @@ func (a *api) embed(w http.ResponseWriter, body []byte, wrong func(int, string, 
 		refuse(w, 404, "invalid_request_error", "model_not_found", "The model `"+request.Model+"` does not exist")
 		return
 	}
-	if request.EncodingFormat != "float" {
+	// Only OpenAI and Azure are sure to know base64.
+	if want := map[bool]string{false: "float", true: "base64"}[a.azure]; request.EncodingFormat != want {
 		wrong(400, "encoding_format is %q", request.EncodingFormat)
 		return
 	}
@@ -249,15 +252,28 @@ func (a *api) embed(w http.ResponseWriter, body []byte, wrong func(int, string, 
 	answer.Object, answer.Model = "list", request.Model
 	answer.Usage.PromptTokens, answer.Usage.TotalTokens = sum, sum
 	for i, text := range request.Input {
-		answer.Data = append(answer.Data, embedding{"embedding", i, vectorOf(text, dim)})
+		var v any = vectorOf(text, dim)
+		if request.EncodingFormat == "base64" {
+			v = inBase64(vectorOf(text, dim))
+		}
+		answer.Data = append(answer.Data, embedding{"embedding", i, v})
 	}
 	json.NewEncoder(w).Encode(answer)
 }
 
 type embedding struct {
-	Object    string    `json:"object"`
-	Index     int       `json:"index"`
-	Embedding []float32 `json:"embedding"`
+	Object    string `json:"object"`
+	Index     int    `json:"index"`
+	Embedding any    `json:"embedding"` // []float32, or the string of inBase64
+}
+
+// inBase64 returns the bytes of a vector as the API encodes them.
+func inBase64(v []float32) string {
+	data, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic(err)
+	}
+	return base64.StdEncoding.EncodeToString(data)
 }
 
 // vectorOf returns the vector of a text: numbers that depend on all of it.

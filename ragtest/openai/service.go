@@ -25,7 +25,6 @@ type service struct {
 	apiVersion string // of Azure; "": not Azure
 	deployment string
 	timeout    time.Duration
-	elapsed    time.Duration // of a request, with all attempts; 0: the transport's default
 	transport  http.RoundTripper
 }
 
@@ -139,7 +138,6 @@ func (s service) client(x exchange) (*sdk.Client, error) {
 	transport := &retryhttp.Transport{
 		Base:           s.transport,
 		AttemptTimeout: s.timeout,
-		MaxElapsed:     s.elapsed,
 		FirstWait:      firstWait,
 		Secrets:        []string{key},
 		Final:          isQuota,
