@@ -325,39 +325,33 @@ func randomVectors(seed uint64, n, dim int) [][]float32 {
 	return vectors
 }
 
-// TestRecall evaluates Chroma's own corpora with stores of several settings, and
-// reports which share of the chunks of exact search they find.
+// TestRecall evaluates Chroma's own corpora, and reports which share of the
+// chunks of exact search Chroma finds. The least is far under what was measured,
+// since no two graphs are equal: see the package comment.
 func TestRecall(t *testing.T) {
 	endpoint := realServer(t)
 	collection, err := fixtures.ReadChroma(os.DirFS(realdata.Dir(t, "data", "chroma")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		hnsw  chroma.HNSW
-		least float64
-	}{
-		{chroma.HNSW{}, 0.9},
-		{chroma.HNSW{EFSearch: 10}, 0},
-		{chroma.HNSW{EFSearch: 400}, 0.9},
-	} {
-		store := newStore[chunkers.PositionAwareChunk](t, chroma.Config{Endpoint: endpoint, HNSW: test.hnsw})
-		t.Run(store.String(), func(t *testing.T) {
-			e := ragtest.TokenLevel{
-				Corpus:   collection.Corpus,
-				Queries:  collection.Queries,
-				Chunker:  chunkers.RecursiveCharacter{Size: 400},
-				Embedder: lexical.Embedder{},
-				Store:    store,
-			}
-			r := ragtest.RunTokenLevel(t, e)
-			if r.Diagnostics.IndexRecall == nil {
-				t.Fatal("got no recall of the index")
-			}
-			t.Logf("%v: index recall %.4f of %d chunks", store, *r.Diagnostics.IndexRecall, r.Chunks)
-			if *r.Diagnostics.IndexRecall < test.least {
-				t.Errorf("got index recall %v, want at least %v", *r.Diagnostics.IndexRecall, test.least)
-			}
+	recall := func(t *testing.T, hnsw chroma.HNSW) float64 {
+		store := newStore[chunkers.PositionAwareChunk](t, chroma.Config{Endpoint: endpoint, HNSW: hnsw})
+		r := ragtest.RunTokenLevel(t, ragtest.TokenLevel{
+			Name:     store.String(),
+			Corpus:   collection.Corpus,
+			Queries:  collection.Queries,
+			Chunker:  chunkers.RecursiveCharacter{Size: 400},
+			Embedder: lexical.Embedder{},
+			Store:    store,
 		})
+		if r.Diagnostics.IndexRecall == nil {
+			t.Fatal("got no recall of the index")
+		}
+		t.Logf("%v: index recall %.4f of %d chunks", store, *r.Diagnostics.IndexRecall, r.Chunks)
+		return *r.Diagnostics.IndexRecall
+	}
+	plain, hasty := recall(t, chroma.HNSW{}), recall(t, chroma.HNSW{EFSearch: 10})
+	if plain < 0.95 || hasty < 0.7 || hasty >= plain {
+		t.Errorf("got index recall %v with Chroma's own settings and %v with ef_search = 10, want at least 0.95 and something between that and 0.7", plain, hasty)
 	}
 }
