@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/parallel"
+	"github.com/rageval/rageval/internal/stats"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -230,8 +230,15 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
 		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
+	columns := make([][]float64, len(e.metrics))
 	for m, name := range e.metrics {
-		r.Metrics[m] = Score{name, mean(e.scores, m)}
+		columns[m] = column(e.scores, m)
+		r.Metrics[m] = Score{name, stats.Mean(columns[m])}
+	}
+	for m, interval := range stats.Bootstrap(columns, 0.95) {
+		if interval.Low < interval.High {
+			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
+		}
 	}
 	for i, q := range e.queries {
 		out := &r.Queries[i]
@@ -254,24 +261,11 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	return r, nil
 }
 
-// mean returns the mean of one column, rounded once: that of equal scores is
-// their score, so that a threshold of 0.8 holds for queries that all score 0.8.
-// What rounding loses is summed beside the sum (Neumaier 1974), and the remainder
-// of the division is taken into account.
-func mean(rows [][]float64, column int) float64 {
-	sum, lost := 0.0, 0.0
-	for _, row := range rows {
-		x := row[column]
-		s := sum + x
-		if math.Abs(sum) >= math.Abs(x) {
-			lost += (sum - s) + x
-		} else {
-			lost += (x - s) + sum
-		}
-		sum = s
+// column returns the scores of all queries by one metric.
+func column(rows [][]float64, i int) []float64 {
+	values := make([]float64, len(rows))
+	for j, row := range rows {
+		values[j] = row[i]
 	}
-	n := float64(len(rows))
-	quotient := sum / n
-	remainder := math.FMA(-quotient, n, sum) + lost
-	return quotient + remainder/n
+	return values
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/stats"
 )
 
 // Loss says how much of a score one stage lost.
@@ -82,7 +83,7 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 	var all []missed
 	n := len(e.queries)
 	recall, precision := make([][]float64, n), make([][]float64, n)
-	ceilings := make([][]float64, n)
+	ceilings := make([]float64, n)
 	for i := range r.Queries {
 		q := &r.Queries[i]
 		exactly := e.found[i]
@@ -92,7 +93,7 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 		best := e.loseRecall(i, exactly, exact != nil, q)
 		if e.known != nil {
 			q.Ceilings = []Score{{e.level.recallName(), best}}
-			ceilings[i] = []float64{best}
+			ceilings[i] = best
 		}
 		e.losePrecision(i, q)
 		recall[i], precision[i] = amounts(q.RecallLosses), amounts(q.PrecisionLosses)
@@ -105,7 +106,7 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 	r.RecallLosses = means(r.Queries[0].RecallLosses, recall)
 	r.PrecisionLosses = means(r.Queries[0].PrecisionLosses, precision)
 	if e.known != nil {
-		r.Ceilings = []Score{{e.level.recallName(), mean(ceilings, 0)}}
+		r.Ceilings = []Score{{e.level.recallName(), stats.Mean(ceilings)}}
 	}
 	return e.rankMissed(ctx, exact, all)
 }
@@ -138,7 +139,7 @@ func (e *engine[C]) searchExactly(ctx context.Context) (*MemoryStore[C], [][]Sco
 // indexRecall returns the mean share of the exact hits that were found, by their
 // text: equal texts have equal vectors.
 func indexRecall[C chunkers.Indexed](exact, found [][]ScoredChunk[C]) float64 {
-	shares := make([][]float64, len(exact))
+	shares := make([]float64, len(exact))
 	nearest := map[string]bool{}
 	for i, list := range exact {
 		clear(nearest)
@@ -151,9 +152,9 @@ func indexRecall[C chunkers.Indexed](exact, found [][]ScoredChunk[C]) float64 {
 				n++
 			}
 		}
-		shares[i] = []float64{float64(min(n, len(list))) / float64(len(list))}
+		shares[i] = float64(min(n, len(list))) / float64(len(list))
 	}
-	return mean(shares, 0)
+	return stats.Mean(shares)
 }
 
 // loseRecall sets the losses of recall of a query, and returns the largest recall
@@ -277,7 +278,7 @@ func amount(losses []Loss, stage string) float64 {
 func means(stages []Loss, rows [][]float64) []Loss {
 	losses := make([]Loss, len(stages))
 	for i, l := range stages {
-		losses[i] = Loss{l.Stage, mean(rows, i)}
+		losses[i] = Loss{l.Stage, stats.Mean(column(rows, i))}
 	}
 	return losses
 }

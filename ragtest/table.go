@@ -12,7 +12,7 @@ import (
 )
 
 // String returns the table that tests print: a row for each metric with its
-// mean, its ceiling where that is known, its smallest value, the number of queries
+// mean and the interval that it is known to, its ceiling where that is known, its smallest value, the number of queries
 // with the largest possible value, and the verdict of its thresholds; then at which
 // stages recall was lost, the usage of services, and the warnings.
 func (r *Result) String() string {
@@ -36,7 +36,7 @@ func (r *Result) String() string {
 	}
 	b.WriteString("\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  metric\tmean\tat most\tmin\tqueries at 1\tthreshold")
+	fmt.Fprintln(w, "  metric\tmean\t95 % interval\tat most\tmin\tqueries at 1\tthreshold")
 	for _, s := range r.Metrics {
 		low, full := s.Value, 0
 		for _, q := range r.Queries {
@@ -50,7 +50,11 @@ func (r *Result) String() string {
 		if c, ok := find(r.Ceilings, s.Metric); ok {
 			ceiling = fmt.Sprintf("%.4f", c)
 		}
-		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, ceiling, low, full, r.verdict(s.Metric))
+		interval := ""
+		if i := slices.IndexFunc(r.Intervals, func(i ScoreInterval) bool { return i.Metric == s.Metric }); i >= 0 {
+			interval = fmt.Sprintf("%.4f to %.4f", r.Intervals[i].Low, r.Intervals[i].High)
+		}
+		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, interval, ceiling, low, full, r.verdict(s.Metric))
 	}
 	w.Flush()
 	b.WriteString(r.lossTable())
@@ -134,11 +138,14 @@ const (
 // that are furthest from it with what they missed.
 func (r *Result) failure(t ThresholdResult, want bound) string {
 	got := fmt.Sprintf("%.4f", t.Got)
-	if rounded, err := strconv.ParseFloat(got, 64); err == nil && want.holds(rounded) {
+	if rounded, err := strconv.ParseFloat(got, 64); err == nil && want.holds(rounded) && !want.confident {
 		got = strconv.FormatFloat(t.Got, 'g', -1, 64)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: got %s, want %s, over %s", t.Metric, got, want, count(len(r.Queries), "query"))
+	if want.confident {
+		fmt.Fprintf(&b, ", which only show %s %.4f; %s", want.relation(), t.Bound, want.needed(r.queryScores(t.Metric)))
+	}
 	for i, q := range r.worst(t.Metric, want) {
 		if i == 0 {
 			b.WriteString("\nthe worst queries:")
