@@ -63,6 +63,8 @@ func TestHTML(t *testing.T) {
 		{"images", html.HTML{Size: 99}, "<h1>A</h1><img src=x alt='a &lt; b'><br>c", []string{"<h1>A</h1><img src=x alt='a &lt; b'><br>c"}, []string{"A\na < b\nc"}},
 		{"sentences", html.HTML{Size: 24}, "<p>One <b>two.</b> Three four. Five", []string{"<p>One <b>two.</b>", "Three four. Five"}, []string{"One two.", "Three four. Five"}},
 		{"overlap", html.HTML{Size: 22, Overlap: 11}, "<p>one</p>\n<p>two</p>\n<p>six</p>", []string{"<p>one</p>\n<p>two</p>", "<p>two</p>\n<p>six</p>"}, []string{"one\ntwo", "two\nsix"}},
+		{"cells that hold blocks", html.HTML{Size: 200}, "<table><tr><td><p>a</p></td><td><p>b</p><p>c</p></td></tr><tr><td><div>d</div><td>e</table><p>f", []string{"<table><tr><td><p>a</p></td><td><p>b</p><p>c</p></td></tr><tr><td><div>d</div><td>e</table><p>f"}, []string{"a\tb\nc\nd\te\nf"}},
+		{"the first alt counts", html.HTML{Size: 99}, "<IMG ALT=a alt=b>", []string{"<IMG ALT=a alt=b>"}, []string{"a"}},
 		{"unfinished tag", html.HTML{Size: 99}, "a <b", []string{"a <b"}, []string{"a <b"}},
 		{"not a tag", html.HTML{Size: 99}, "a < b <3", []string{"a < b <3"}, []string{"a < b <3"}},
 		{"heading with a block in it", html.HTML{Size: 99}, "a<h1><div>B</div></h1>b", []string{"a", "<h1><div>B</div></h1>b"}, []string{"a", "B\nb"}},

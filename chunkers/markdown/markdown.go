@@ -154,7 +154,7 @@ func (c Markdown) cut(ctx context.Context, text string) ([]blocks.Chunk, error) 
 	if err != nil {
 		return nil, fmt.Errorf("markdown chunker: %w", err)
 	}
-	return blocks.Cut(ctx, text, structure, nil, c.options())
+	return blocks.Cut(ctx, text, structure, c.options())
 }
 
 // frontMatterEnd returns where the front matter of text ends, start if it does

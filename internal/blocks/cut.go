@@ -28,6 +28,7 @@ type cutter struct {
 	text   string
 	ascii  bool
 	blocks []Block
+	titles []string
 	solids []Solid
 	chunks []Chunk
 
@@ -46,19 +47,20 @@ type cutter struct {
 }
 
 // Cut cuts text. The Start of the first block is where the first chunk may
-// begin; solids are in order and disjoint. It takes time linear in the text
-// times the depth of the blocks, and returns the cause of ctx being done.
-func Cut(ctx context.Context, text string, blocks []Block, solids []Solid, options Options) ([]Chunk, error) {
+// begin. It takes time linear in the text times the depth of the blocks, and
+// returns the cause of ctx being done.
+func Cut(ctx context.Context, text string, s Structure, options Options) ([]Chunk, error) {
 	c := cutter{
 		Options:  options,
 		ctx:      ctx,
 		text:     text,
 		ascii:    utf8.RuneCountInString(text) == len(text),
-		blocks:   blocks,
-		solids:   solids,
+		blocks:   s.Blocks,
+		titles:   s.Titles,
+		solids:   s.Solids,
 		sections: []section{{}},
 	}
-	for i := 0; i < len(blocks) && !c.done(); {
+	for i := 0; i < len(c.blocks) && !c.done(); {
 		i = c.placeGroup(i)
 	}
 	c.flush()
@@ -133,7 +135,7 @@ func (c *cutter) joins(parent, length int) bool {
 }
 
 // parentOf returns the section that a heading of this level would be under.
-func (c *cutter) parentOf(level int) int {
+func (c *cutter) parentOf(level uint8) int {
 	s := c.section
 	for s > 0 && c.sections[s].level >= level {
 		s = c.sections[s].parent
@@ -143,7 +145,7 @@ func (c *cutter) parentOf(level int) int {
 
 func (c *cutter) openSection(heading Block) {
 	parent := c.parentOf(heading.Level)
-	title := heading.Title
+	title := c.titles[heading.Title]
 	if utf8.RuneCountInString(title) > maxTitle {
 		title = string([]rune(title)[:maxTitle]) + "…"
 	}

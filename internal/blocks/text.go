@@ -158,8 +158,10 @@ func (c *cutter) wordsStart(start, end, n int) int {
 	word := end
 	for i := end; i > start && n >= 0; n-- {
 		r, size := utf8.DecodeLastRuneInString(c.text[start:i])
-		if _, after := c.solidAt(i); IsSpace(r) && after == i {
-			word = i
+		if IsSpace(r) {
+			if _, after := c.solidAt(i); after == i {
+				word = i
+			}
 		}
 		i -= size
 	}
