@@ -46,7 +46,8 @@ const (
 //     so is cut between words, and words between characters (code points).
 //  4. A heading stays with what follows it. If both do not fit Size, what
 //     follows is cut, as if longer than Size. A piece of headings alone comes
-//     only where nothing follows, where they fill Size, or before an element
+//     only where nothing follows, where they fill Size, where they fill half of
+//     it and the next word fits Size but not beside them, or before an element
 //     that is left out.
 //  5. A piece that Size ended, not a heading, shares its end with the next one:
 //     as many whole blocks, items, rows, lines or sentences as measure at most

@@ -63,6 +63,7 @@ func TestHTML(t *testing.T) {
 		{"images", html.HTML{Size: 99}, "<h1>A</h1><img src=x alt='a &lt; b'><br>c", []string{"<h1>A</h1><img src=x alt='a &lt; b'><br>c"}, []string{"A\na < b\nc"}},
 		{"sentences", html.HTML{Size: 24}, "<p>One <b>two.</b> Three four. Five", []string{"<p>One <b>two.</b>", "Three four. Five"}, []string{"One two.", "Three four. Five"}},
 		{"overlap", html.HTML{Size: 22, Overlap: 11}, "<p>one</p>\n<p>two</p>\n<p>six</p>", []string{"<p>one</p>\n<p>two</p>", "<p>two</p>\n<p>six</p>"}, []string{"one\ntwo", "two\nsix"}},
+		{"a heading beside which no word fits", html.HTML{Size: 40}, "<html><body><h1>Google Inc.</h1><p>Google was founded in 1998 by:", []string{"<html><body><h1>Google Inc.</h1>", "<p>Google was founded in 1998 by:"}, []string{"Google Inc.", "Google was founded in 1998 by:"}},
 		{"cells that hold blocks", html.HTML{Size: 200}, "<table><tr><td><p>a</p></td><td><p>b</p><p>c</p></td></tr><tr><td><div>d</div><td>e</table><p>f", []string{"<table><tr><td><p>a</p></td><td><p>b</p><p>c</p></td></tr><tr><td><div>d</div><td>e</table><p>f"}, []string{"a\tb\nc\nd\te\nf"}},
 		{"the first alt counts", html.HTML{Size: 99}, "<IMG ALT=a alt=b>", []string{"<IMG ALT=a alt=b>"}, []string{"a"}},
 		{"unfinished tag", html.HTML{Size: 99}, "a <b", []string{"a <b"}, []string{"a <b"}},

@@ -48,7 +48,8 @@ const (
 //     characters (code points).
 //  4. A heading stays with what follows it. If both do not fit Size, what
 //     follows is cut, as if longer than Size. A piece of headings alone comes
-//     only where nothing follows or where they fill Size.
+//     only where nothing follows, where they fill Size, or where they fill half
+//     of it and the next word fits Size but not beside them.
 //  5. A piece that Size ended, not a heading, shares its end with the next one:
 //     as many whole blocks, items, lines or sentences as measure at most Overlap
 //     together and leave room for what comes next; within a longer sentence or

@@ -16,7 +16,9 @@
 //     without such, by its lines or sentences; and those by runs of whole words,
 //     a word longer than Size by runs of characters.
 //  4. A heading at the end of a chunk moves to the next one. If that leaves no
-//     room for what follows it, what follows is cut as if longer than Size.
+//     room for what follows it, what follows is cut as if longer than Size; but
+//     not within its first word if that alone would fit, and the headings fill
+//     half of Size: these are a chunk then.
 //  5. A chunk that was ended by Size, not by a heading, shares its last blocks
 //     (or inner blocks, lines, sentences) with the next chunk: as many whole ones
 //     as measure at most Overlap and leave room for what comes next. If even the

@@ -296,6 +296,10 @@ func (c *cutter) placeWords(start, end int) {
 	last := c.trimEnd(start, end)
 	for before := start; !c.done(); {
 		stop := c.wordsEnd(start, last, c.Size-c.length, before)
+		if 2*c.length > c.Size && !c.endsWord(stop, last) && c.endsWord(c.wordsEnd(start, last, c.Size, before), last) {
+			c.flush() // headings that leave no room for a word
+			continue
+		}
 		if stop == last {
 			c.add(start, end, c.measure(start, last))
 			return

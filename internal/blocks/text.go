@@ -152,6 +152,12 @@ func (c *cutter) wordsEnd(start, end, room, before int) int {
 	return limit
 }
 
+// endsWord reports whether byte i is where a word begins, or the end of the
+// text to cut.
+func (c *cutter) endsWord(i, end int) bool {
+	return i == end || c.trimEnd(0, i) < i
+}
+
 // wordsStart returns where the last words of text[start:end] begin that have at
 // most n characters: end if there are none.
 func (c *cutter) wordsStart(start, end, n int) int {
