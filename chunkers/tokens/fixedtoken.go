@@ -45,7 +45,7 @@ func (c FixedToken) Validate() error {
 	}
 	if v, ok := c.Encoding.(chunkers.Validator); ok {
 		if err := v.Validate(); err != nil {
-			return fmt.Errorf("fixed-token chunker: %w", err)
+			return fmt.Errorf("fixed-token chunker: Encoding: %w", err)
 		}
 	}
 	return nil

@@ -157,8 +157,8 @@ func TestFixedTokenValidate(t *testing.T) {
 		{FixedToken{Tokens: -3}, "fixed-token chunker: Tokens is -3: want at least 1"},
 		{FixedToken{Tokens: 10, Overlap: -1}, "fixed-token chunker: Overlap is -1: want at least 0 and less than Tokens, which is 10"},
 		{FixedToken{Tokens: 10, Overlap: 10}, "fixed-token chunker: Overlap is 10: want at least 0 and less than Tokens, which is 10"},
-		{FixedToken{Tokens: 10, Encoding: Encoding(2)}, "fixed-token chunker: encoding is 2: want CL100K or O200K"},
-		{FixedToken{Tokens: 10, Encoding: Encoding(-1)}, "fixed-token chunker: encoding is -1: want CL100K or O200K"},
+		{FixedToken{Tokens: 10, Encoding: Encoding(2)}, "fixed-token chunker: Encoding: encoding is 2: want CL100K or O200K"},
+		{FixedToken{Tokens: 10, Encoding: Encoding(-1)}, "fixed-token chunker: Encoding: encoding is -1: want CL100K or O200K"},
 	}
 	for _, test := range tests {
 		doc, err := spans.NewDocument("text", "text", nil)
