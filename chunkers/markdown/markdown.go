@@ -151,7 +151,7 @@ func (c Markdown) cut(ctx context.Context, text string) ([]blocks.Chunk, error) 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	structure, err := parse(text)
+	structure, err := parse(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("markdown chunker: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -329,6 +330,51 @@ func TestCheckOnChroma(t *testing.T) {
 	for _, c := range settings[3:5] {
 		if err := chunkers.Check(t.Context(), c, docs...); err != nil {
 			t.Errorf("%v: %v", c, err)
+		}
+	}
+}
+
+// countdown is a context that is done when its Err is called for the n-th time.
+type countdown struct {
+	context.Context
+	n int
+}
+
+func (c *countdown) Err() error {
+	if c.n--; c.n <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestStopsWhileParsing(t *testing.T) {
+	text := "```\n" + strings.Repeat("x\n", 100_000)
+	whole := &countdown{t.Context(), math.MaxInt}
+	c := markdown.Markdown{Size: len(text)}
+	if _, err := c.Chunk(whole, text); err != nil {
+		t.Fatal(err)
+	}
+	n := (math.MaxInt - whole.n) / 2
+	half := &countdown{t.Context(), n}
+	if _, err := c.Chunk(half, text); !errors.Is(err, context.Canceled) || half.n < -5 || n < 100 {
+		t.Errorf("got error %v after asking %d times whether to stop, want context.Canceled after about %d, at least 100", err, n-half.n, n)
+	}
+}
+
+func TestLargestSize(t *testing.T) {
+	const text = "# a\n\nb\n\n## c\n\nd\n\n# e\n\nf"
+	for _, c := range []markdown.Markdown{{Size: math.MaxInt}, {Size: math.MaxInt, MinSize: 7}, {Size: math.MaxInt, MinSize: math.MaxInt, Overlap: math.MaxInt - 1}} {
+		got, err := c.Chunk(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Size, c.MinSize, c.Overlap = 1000, min(c.MinSize, 1000), min(c.Overlap, 999)
+		want, err := c.Chunk(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the largest size instead of %v (-want, +got):\n%s", c, diff)
 		}
 	}
 }

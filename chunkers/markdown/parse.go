@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -110,10 +111,14 @@ func (skipText) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.
 	return ast.NewText()
 }
 
-// parse returns the blocks of source.
-func parse(source string) (structure blocks.Structure, err error) {
+// parse returns the blocks of source, or the cause of ctx being done.
+func parse(ctx context.Context, source string) (structure blocks.Structure, err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover().(type) {
+		case nil:
+		case stopped:
+			structure, err = blocks.Structure{}, r.cause
+		default:
 			structure, err = blocks.Structure{}, fmt.Errorf("parsing Markdown of %d bytes: goldmark panicked: %v", len(source), r)
 		}
 	}()
@@ -124,7 +129,7 @@ func parse(source string) (structure blocks.Structure, err error) {
 		f.Blocks = append(f.Blocks, blocks.Block{Kind: blocks.Lines})
 	}
 	f.body = util.StringToReadOnlyBytes(source[start:])
-	doc := blockParser().Parse(text.NewReader(f.body))
+	doc := blockParser().Parse(&lines{Reader: text.NewReader(f.body), ctx: ctx})
 	f.addChildren(doc, start)
 	if len(f.Blocks) > 0 {
 		f.Blocks[0].Start = 0
@@ -133,6 +138,24 @@ func parse(source string) (structure blocks.Structure, err error) {
 	}
 	return f.Structure, nil
 }
+
+// lines is a reader that panics with what ctx says once that is done: goldmark
+// knows no context.
+type lines struct {
+	text.Reader
+	ctx  context.Context
+	read int
+}
+
+func (l *lines) PeekLine() ([]byte, text.Segment) {
+	l.read++
+	if l.read%256 == 0 && l.ctx.Err() != nil {
+		panic(stopped{context.Cause(l.ctx)})
+	}
+	return l.Reader.PeekLine()
+}
+
+type stopped struct{ cause error }
 
 // flattening turns goldmark's tree into blocks.
 type flattening struct {

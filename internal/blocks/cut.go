@@ -50,8 +50,9 @@ type cutter struct {
 // begin. It takes time linear in the text times the depth of the blocks, and
 // returns the cause of ctx being done.
 func Cut(ctx context.Context, text string, s Structure, options Options) ([]Chunk, error) {
+	most := len(text) + 1 // what is greater makes no difference, but overflows
 	c := cutter{
-		Options:  options,
+		Options:  Options{min(options.Size, most), min(options.MinSize, most), min(options.Overlap, most)},
 		ctx:      ctx,
 		text:     text,
 		ascii:    utf8.RuneCountInString(text) == len(text),
