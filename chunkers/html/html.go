@@ -46,14 +46,15 @@ const (
 //     so is cut between words, and words between characters (code points).
 //  4. A heading stays with what follows it. If both do not fit Size, what
 //     follows is cut, as if longer than Size. A piece of headings alone comes
-//     only where nothing follows, where they fill Size, where they fill half of
-//     it and the next word fits Size but not beside them, or before an element
-//     that is left out.
+//     only where nothing follows, where they fill Size, where the next tag or,
+//     if they fill half of Size, the next word fits it but not beside them, or
+//     before an element that is left out.
 //  5. A piece that Size ended, not a heading, shares its end with the next one:
 //     as many whole blocks, items, rows, lines or sentences as measure at most
 //     Overlap together and leave room for what comes next; within a longer
-//     sentence or line, as many whole words. If the last one is longer than
-//     Overlap, nothing is shared. Sections share nothing.
+//     sentence or line, as many whole words as leave room for the next one. If
+//     the last one is longer than Overlap, nothing is shared. Sections share
+//     nothing.
 //
 // A sentence ends with '.', '!', '?' or '…', closing marks and white space, with
 // '。', '！' or '？' and closing marks, or before an empty line.

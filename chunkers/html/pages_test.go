@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,5 +150,47 @@ func TestTitlesOfDrawings(t *testing.T) {
 	want := []string{"Press", "the & arrow twice.", "End."}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pieces (-want, +got):\n%s", diff)
+	}
+}
+
+// TestTagSoup cuts random sequences of tags, comments and words.
+func TestTagSoup(t *testing.T) {
+	tags := strings.Fields("a article b blockquote body br caption code dd div dl dt figure form h1 h2 h3 hr li main ol option p pre section select span svg table tbody td th thead tr ul")
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var b strings.Builder
+		words := 0
+		for range r.IntN(60) {
+			tag := tags[r.IntN(len(tags))]
+			switch r.IntN(8) {
+			case 0, 1:
+				fmt.Fprintf(&b, "<%s>", tag)
+			case 2, 3:
+				fmt.Fprintf(&b, "</%s>", tag)
+			case 4:
+				b.WriteString("<script>s</script><!-- c -->&amp;")
+			default:
+				words++
+				fmt.Fprintf(&b, "w%dw%s", words, []string{"", " ", "\n", ". "}[r.IntN(4)])
+			}
+		}
+		doc := document(t, "soup", b.String())
+		for _, c := range []html.HTML{{Size: 20 + r.IntN(30), MinSize: r.IntN(20), Overlap: r.IntN(20)}, {Size: 100, MinSize: r.IntN(100), Overlap: r.IntN(100)}} {
+			var all strings.Builder
+			for _, p := range checkPieces(t, c, doc) {
+				all.WriteString(p.Text + "\n")
+				if strings.Count(p.Text, "<") != strings.Count(p.Text, ">") {
+					t.Fatalf("%v of %q: piece %q cuts a tag", c, doc.Text(), p.Text)
+				}
+			}
+			for n := 1; n <= words; n++ {
+				if word := fmt.Sprintf("w%dw", n); !strings.Contains(all.String(), word) {
+					t.Fatalf("%v of %q: %s is in no piece", c, doc.Text(), word)
+				}
+			}
+			if strings.Contains(all.String(), "<script>") {
+				t.Fatalf("%v of %q: a script is in a piece", c, doc.Text())
+			}
+		}
 	}
 }

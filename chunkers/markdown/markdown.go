@@ -51,10 +51,11 @@ const (
 //     only where nothing follows, where they fill Size, or where they fill half
 //     of it and the next word fits Size but not beside them.
 //  5. A piece that Size ended, not a heading, shares its end with the next one:
-//     as many whole blocks, items, lines or sentences as measure at most Overlap
-//     together and leave room for what comes next; within a longer sentence or
-//     line, as many whole words. If the last one is longer than Overlap, nothing
-//     is shared. Sections share nothing.
+//     as many whole blocks, items, lines or sentences as measure at most
+//     Overlap together and leave room for what comes next; within a longer
+//     sentence or line, as many whole words as leave room for the next one. If
+//     the last one is longer than Overlap, nothing is shared. Sections share
+//     nothing.
 //
 // A sentence ends with '.', '!', '?' or '…', closing marks and white space, with
 // '。', '！' or '？' and closing marks, or before an empty line; abbreviations are

@@ -66,6 +66,7 @@ func TestMarkdown(t *testing.T) {
 		{"what follows a heading is cut for it", markdown.Markdown{Size: 14}, "# Heading\n\none two three", []string{"# Heading\n\none", "two three"}},
 		{"headings without text", markdown.Markdown{Size: 40}, "# A\n## B\nb\n## C\n# D\nd\n## E", []string{"# A\n## B\nb", "## C\n# D\nd", "## E"}},
 		{"a heading longer than Size", markdown.Markdown{Size: 8}, "# one two three\n\nfour", []string{"# one", "two", "three", "four"}},
+		{"overlap leaves room for the next word", markdown.Markdown{Size: 20, Overlap: 15}, "aaa bbb ccc ddd eee fffffffffffff ggg", []string{"aaa bbb ccc ddd eee", "eee fffffffffffff", "fffffffffffff ggg"}},
 		{"a heading beside which no word fits", markdown.Markdown{Size: 20}, "# Fourteen chars\n\nwords follow it here", []string{"# Fourteen chars", "words follow it here"}},
 		{"a heading beside which words are cut", markdown.Markdown{Size: 12}, "# A\n\n一二三四五六七八九十", []string{"# A\n\n一二三四五六七", "八九十"}},
 		{"MinSize joins siblings", markdown.Markdown{Size: 40, MinSize: 10}, "# A\n\n## B\nb\n## C\nc\n## D\nddddddddddddddddddd\n## E\ne", []string{"# A\n\n## B\nb\n## C\nc", "## D\nddddddddddddddddddd\n## E\ne"}},

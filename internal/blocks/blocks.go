@@ -17,13 +17,13 @@
 //     a word longer than Size by runs of characters.
 //  4. A heading at the end of a chunk moves to the next one. If that leaves no
 //     room for what follows it, what follows is cut as if longer than Size; but
-//     not within its first word if that alone would fit, and the headings fill
-//     half of Size: these are a chunk then.
+//     not within a solid, nor, where the headings fill half of Size, within its
+//     first word, if that alone would fit: the headings are a chunk then.
 //  5. A chunk that was ended by Size, not by a heading, shares its last blocks
 //     (or inner blocks, lines, sentences) with the next chunk: as many whole ones
 //     as measure at most Overlap and leave room for what comes next. If even the
 //     last is longer than Overlap, nothing is shared. Runs of words share as many
-//     whole words.
+//     whole words, and leave room for the next one.
 //
 // White space at the ends of a chunk is left out, but for the indentation of
 // its first line, and so is a chunk of nothing else.

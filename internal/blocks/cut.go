@@ -297,8 +297,8 @@ func (c *cutter) placeWords(start, end int) {
 	last := c.trimEnd(start, end)
 	for before := start; !c.done(); {
 		stop := c.wordsEnd(start, last, c.Size-c.length, before)
-		if 2*c.length > c.Size && !c.endsWord(stop, last) && c.endsWord(c.wordsEnd(start, last, c.Size, before), last) {
-			c.flush() // headings that leave no room for a word
+		if c.crowded(start, stop, last) {
+			c.flush()
 			continue
 		}
 		if stop == last {
@@ -307,8 +307,26 @@ func (c *cutter) placeWords(start, end int) {
 		}
 		c.add(start, stop, c.measure(start, stop))
 		c.flush()
-		start, before = c.skipSpace(c.wordsStart(start, stop, c.Overlap), last), stop
+		overlap := c.Overlap
+		if next := c.nextWord(stop, last); next <= c.Size {
+			overlap = min(overlap, c.Size-next)
+		}
+		start, before = c.skipSpace(c.wordsStart(start, stop, overlap), last), stop
 	}
+}
+
+// crowded reports whether the headings in the chunk under construction leave so
+// little room for text[start:end] that it is cut at stop, within a solid, or,
+// where they fill half of Size, within a word, and alone it would not be.
+func (c *cutter) crowded(start, stop, end int) bool {
+	if c.length == 0 || c.endsWord(stop, end) {
+		return false
+	}
+	alone := c.wordsEnd(start, end, c.Size, start)
+	if c.cutsSolid(stop) {
+		return !c.cutsSolid(alone)
+	}
+	return 2*c.length > c.Size && (c.endsWord(alone, end) || c.touchesSolid(alone))
 }
 
 // breakBefore ends the chunk under construction before a part of this length,
