@@ -6,7 +6,8 @@ import (
 	"github.com/rageval/rageval/chunkers"
 )
 
-// Embedder turns texts into vectors: see [chunkers.Embedder].
+// Embedder turns texts into vectors: see [chunkers.Embedder]. [CheckEmbedder]
+// verifies one against this contract.
 type Embedder = chunkers.Embedder
 
 // QueryEmbedder is implemented by embedders of asymmetric models, which embed
@@ -35,7 +36,9 @@ type ScoredChunk[C any] struct {
 // none for k = 0. It neither modifies nor keeps the query, and is called from
 // several goroutines at once, never during Add.
 //
-// An evaluation never empties or closes a store: whoever made it does.
+// An evaluation never empties or closes a store: whoever made it does. It keeps
+// the vectors in a [MemoryStore] too, unless the store is one, to tell what the
+// store does not find though exact search does: see [LossIndex].
 type VectorStore[C any] interface {
 	Add(ctx context.Context, chunks []C, vectors [][]float32) error
 	Search(ctx context.Context, query []float32, k int) ([]ScoredChunk[C], error)
@@ -61,7 +64,8 @@ type Retriever[C any] interface {
 
 // Reranker reorders the candidates of one query and may drop some: it returns
 // only chunks that it was given, none twice, best first. It must be safe for
-// concurrent use, and must neither modify nor keep its arguments.
+// concurrent use, and must neither modify nor keep its arguments. [CheckReranker]
+// verifies a reranker against this contract.
 type Reranker[C any] interface {
 	Rerank(ctx context.Context, query string, chunks []ScoredChunk[C]) ([]ScoredChunk[C], error)
 }

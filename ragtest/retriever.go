@@ -72,6 +72,7 @@ const (
 type dense[C chunkers.Indexed] struct {
 	embedder Embedder
 	store    VectorStore[C]
+	exact    *MemoryStore[C] // what the store is compared with; nil: it is exact itself, or nobody asks
 	indexed  atomic.Bool
 	dim      int // of the indexed vectors; 0: none
 }
@@ -156,6 +157,11 @@ func (d *dense[C]) index(ctx context.Context, chunks []C, trace *tracer) (distin
 		done := trace.start("index", start, len(block))
 		if err := d.store.Add(ctx, block, added); err != nil {
 			return 0, fmt.Errorf("adding chunks %d to %d to the store: %w", start, start+len(block)-1, err)
+		}
+		if d.exact != nil {
+			if err := d.exact.Add(ctx, block, added); err != nil {
+				return 0, fmt.Errorf("adding chunks %d to %d to the store for comparison: %w", start, start+len(block)-1, err)
+			}
 		}
 		done()
 	}
