@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -295,4 +296,31 @@ func FuzzFixedToken(f *testing.F) {
 			cutBoth(t, c, text)
 		}
 	})
+}
+
+// countdown is a context that is done when its Err is called for the n-th time.
+type countdown struct {
+	context.Context
+	n int
+}
+
+func (c *countdown) Err() error {
+	if c.n--; c.n <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestFixedTokenStopsWithinAWord(t *testing.T) {
+	word := strings.Repeat("abcd", 1<<16)
+	whole := &countdown{t.Context(), math.MaxInt}
+	c := FixedToken{Tokens: 1 << 20}
+	if _, err := c.Chunk(whole, word); err != nil {
+		t.Fatal(err)
+	}
+	n := (math.MaxInt - whole.n) / 2
+	half := &countdown{t.Context(), n}
+	if _, err := c.Chunk(half, word); !errors.Is(err, context.Canceled) || half.n < -5 || n < 10 {
+		t.Errorf("got error %v after asking %d times whether to stop, want context.Canceled after about %d, at least 10", err, n-half.n, n)
+	}
 }
