@@ -5,6 +5,11 @@ import "unicode"
 // What BERT's normalizer and pre-tokenizer want to know of characters, as in
 // Hugging Face's tokenizers (normalizers/bert.rs, pre_tokenizers/bert.rs).
 
+// bertRules are the settings of a BertNormalizer.
+type bertRules struct {
+	cleans, separatesChinese, stripsAccents, lowers bool
+}
+
 // isRemoved reports whether cleaning removes c: control and format characters,
 // those for private use, and U+FFFD, but not white space.
 func isRemoved(c rune) bool {
@@ -44,9 +49,9 @@ func isChinese(c rune) bool {
 		0x2b820 <= c && c <= 0x2ceaf || 0x2f800 <= c && c <= 0x2fa1f
 }
 
-// lower returns c in lower case, if the tokenizer does that.
-func (w *WordPiece) lower(c rune) rune {
-	if !w.lowers {
+// lower returns c in lower case, if the rules say so.
+func (r bertRules) lower(c rune) rune {
+	if !r.lowers {
 		return c
 	}
 	if c < 0x80 {

@@ -94,7 +94,7 @@ func TestNewWordPieceErrors(t *testing.T) {
 		{"x", `"max_input_chars_per_word": 12`, `"max_input_chars_per_word": 0`, "model.max_input_chars_per_word is 0: want at least 1"},
 		{"x", `"##", "max`, `"", "max`, "model.continuing_subword_prefix is empty"},
 		{"x", `"unk_token": "[UNK]"`, `"unk_token": "?"`, `model.unk_token is "?", which is not in model.vocab`},
-		{"x", `"lstrip": false`, `"lstrip": true`, "added_tokens[0] is "},
+		{"x", `"single_word": false`, `"single_word": true`, "added_tokens[0] is "},
 	}
 	for _, test := range tests {
 		_, err := NewWordPiece(test.name, []byte(strings.ReplaceAll(miniatureJSON, test.old, test.new)))
