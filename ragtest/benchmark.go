@@ -43,7 +43,7 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 		return nil, errors.New("this benchmark ran a loop or an evaluation before: the evaluation is the benchmark's loop, so it runs once; put each into a sub-benchmark with b.Run, outside any loop")
 	}
 	perQuery := float64(b.Elapsed().Nanoseconds()) / float64(rounds) / float64(len(e.queries))
-	r, err := e.finish()
+	r, err := e.finish(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -62,11 +62,8 @@ func CheckStore[C chunkers.Indexed](ctx context.Context, newStore func() (Vector
 	if newStore == nil {
 		return errors.New("checking the store: newStore is nil: want a function that makes a store")
 	}
-	c := &storeCheck[C]{ctx: ctx, newStore: newStore}
-	for _, rule := range []struct {
-		name  string
-		check func()
-	}{
+	c := &storeCheck[C]{conformance: conformance{ctx: ctx, component: "store"}, newStore: newStore}
+	return c.run([]rule{
 		{"empty store", c.emptyStore},
 		{"order", c.order},
 		{"k", c.numberFound},
@@ -82,42 +79,15 @@ func CheckStore[C chunkers.Indexed](ctx context.Context, newStore func() (Vector
 		{"concurrency", c.concurrency},
 		{"cancellation", c.cancellation},
 		{"batch", c.batch},
-	} {
-		c.rule = rule.name
-		c.recovering(rule.check)
-		if ctx.Err() != nil {
-			c.violations = append(c.violations, fmt.Errorf("checking the store: %w", context.Cause(ctx)))
-		}
-		if ctx.Err() != nil || c.noStore {
-			break
-		}
-	}
-	return errors.Join(c.violations...)
-}
-
-// recovering calls check, and takes a panic of the store for a violation.
-func (c *storeCheck[C]) recovering(check func()) {
-	defer func() {
-		if r := recover(); r != nil {
-			c.errorf("the store panicked: %v", r)
-		}
-	}()
-	check()
+	})
 }
 
 // scoreTolerance is how far a score may be from the cosine similarity.
 const scoreTolerance = 1e-5
 
 type storeCheck[C chunkers.Indexed] struct {
-	ctx        context.Context
-	newStore   func() (VectorStore[C], error)
-	rule       string
-	violations []error
-	noStore    bool // newStore failed: no further rule can be checked
-}
-
-func (c *storeCheck[C]) errorf(format string, args ...any) {
-	c.violations = append(c.violations, fmt.Errorf(c.rule+": "+format, args...))
+	conformance
+	newStore func() (VectorStore[C], error)
 }
 
 // store returns a new store that holds the chunks; false after a violation.
@@ -126,11 +96,11 @@ func (c *storeCheck[C]) store(chunks []C, vectors [][]float32) (VectorStore[C], 
 	switch {
 	case err != nil:
 		c.errorf("making a store: %w", err)
-		c.noStore = true
+		c.stop = true
 		return nil, false
 	case s == nil:
 		c.errorf("making a store: got nil")
-		c.noStore = true
+		c.stop = true
 		return nil, false
 	}
 	return s, len(chunks) == 0 || c.add(s, chunks, vectors)
@@ -157,12 +127,6 @@ func (c *storeCheck[C]) search(s VectorStore[C], query []float32, k int) ([]Scor
 func (c *storeCheck[C]) expect(s VectorStore[C], query []float32, k int, want []ScoredChunk[C]) {
 	if got, ok := c.search(s, query, k); ok && !equalRankings(got, want, scoreTolerance) {
 		c.errorf("searching for %v with k = %d: got %v, want %v", query, k, describe(got), describe(want))
-	}
-}
-
-func (c *storeCheck[C]) wantError(err error, format string, args ...any) {
-	if err == nil {
-		c.errorf(format+": got no error", args...)
 	}
 }
 

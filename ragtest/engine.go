@@ -22,12 +22,14 @@ type engine[C chunkers.Indexed] struct {
 	level   level[C]
 	metrics []string
 	trace   *tracer
+	usage   usageMeter
 	began   time.Time
 
 	chunks      int
 	diagnostics Diagnostics
 	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
 	vectors     [][]float32        // of the queries, for dense retrieval
+	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
 	scores      [][]float64        // of each query in the last round, by metric
 	repeated    int                // how many chunks were retrieved twice for a query in the last round
@@ -95,13 +97,14 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 	if err := e.round(ctx); err != nil {
 		return nil, err
 	}
-	return e.finish()
+	return e.finish(ctx)
 }
 
 // prepare does what is done once: it chunks, embeds and indexes the corpus, and
 // embeds the queries.
 func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
+	ctx = e.usage.context(ctx)
 	if e.chunker != nil {
 		chunks, err := e.chunk(ctx)
 		if err != nil {
@@ -117,6 +120,7 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 		}
 	}
 	e.trace.mark()
+	e.usage.mark()
 	return nil
 }
 
@@ -190,6 +194,9 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 	}
 	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
+		if a, ok := d.store.(ApproximateSearcher); ok && a.Approximate() {
+			d.exact = NewMemoryStore[C]()
+		}
 		var err error
 		e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
 		return err
@@ -203,7 +210,8 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 }
 
 // finish makes the result of the last round.
-func (e *engine[C]) finish() (*Result, error) {
+func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
+	defer func() { err = e.stopped(ctx, err) }()
 	r := &Result{
 		Name:              e.name,
 		Level:             e.level.name(),
@@ -216,8 +224,14 @@ func (e *engine[C]) finish() (*Result, error) {
 		CorpusFingerprint: e.corpus.Fingerprint(),
 	}
 	r.Diagnostics.Documents = e.corpus.Len()
-	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
-		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
+	r.Diagnostics.Usage = e.usage.total()
+	if d, ok := e.retriever.(*dense[C]); ok {
+		if e.repeated > 0 {
+			r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
+		}
+		if r.Diagnostics.IndexRecall, err = d.indexRecall(ctx, e.vectors, e.found, e.fetchK); err != nil {
+			return nil, err
+		}
 	}
 	for m, name := range e.metrics {
 		r.Metrics[m] = Score{name, mean(e.scores, m)}

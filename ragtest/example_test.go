@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,4 +164,26 @@ func ExampleDense() {
 	}
 	fmt.Println(result.Score("span_recall"))
 	// Output: 1 true
+}
+
+// The conformance checks belong in the tests of your own components.
+func ExampleCheckEmbedder() {
+	fmt.Println(ragtest.CheckEmbedder(context.Background(), lexical.Embedder{}))
+	// Output: <nil>
+}
+
+// byLength is a reranker that prefers short chunks.
+type byLength struct{}
+
+func (byLength) Rerank(ctx context.Context, query string, chunks []ragtest.ScoredChunk[chunkers.Chunk]) ([]ragtest.ScoredChunk[chunkers.Chunk], error) {
+	slices.SortStableFunc(chunks, func(a, b ragtest.ScoredChunk[chunkers.Chunk]) int { return len(a.Chunk.Text) - len(b.Chunk.Text) })
+	return chunks, ctx.Err()
+}
+
+// This reranker sorts in place what belongs to its caller.
+func ExampleCheckReranker() {
+	err := ragtest.CheckReranker(context.Background(), byLength{})
+	rule, _, _ := strings.Cut(err.Error(), " to [")
+	fmt.Println(rule)
+	// Output: arguments: the candidates were modified
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/rageval/rageval/chunkers"
 )
 
-// Embedder turns texts into vectors: see [chunkers.Embedder].
+// Embedder turns texts into vectors: see [chunkers.Embedder]. [CheckEmbedder]
+// verifies one against this contract.
 type Embedder = chunkers.Embedder
 
 // QueryEmbedder is implemented by embedders of asymmetric models, which embed
@@ -48,6 +49,14 @@ type BatchSearcher[C any] interface {
 	SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error)
 }
 
+// ApproximateSearcher is implemented by vector stores that may miss some of the
+// most similar chunks, for speed. If Approximate returns true, an evaluation
+// keeps the vectors in a [MemoryStore] too and reports how much of what exact
+// search finds the store found: see [Diagnostics].
+type ApproximateSearcher interface {
+	Approximate() bool
+}
+
 // Retriever finds chunks for queries in whatever way it likes: lexical, hybrid,
 // or a search that is already in production.
 //
@@ -61,7 +70,8 @@ type Retriever[C any] interface {
 
 // Reranker reorders the candidates of one query and may drop some: it returns
 // only chunks that it was given, none twice, best first. It must be safe for
-// concurrent use, and must neither modify nor keep its arguments.
+// concurrent use, and must neither modify nor keep its arguments. [CheckReranker]
+// verifies a reranker against this contract.
 type Reranker[C any] interface {
 	Rerank(ctx context.Context, query string, chunks []ScoredChunk[C]) ([]ScoredChunk[C], error)
 }

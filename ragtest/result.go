@@ -63,6 +63,8 @@ type Diagnostics struct {
 	DuplicateChunks        int      `json:"duplicateChunks"`        // with the text of an earlier chunk; chunk level does not index them
 	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
 	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
+	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of an ApproximateSearcher: the share of the FetchK chunks of exact search that it found; nil: not asked
+	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
 	Warnings               []string `json:"warnings,omitempty"`
 }
 

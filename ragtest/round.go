@@ -12,7 +12,9 @@ import (
 // round retrieves, reranks and scores all queries.
 func (e *engine[C]) round(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
+	ctx = e.usage.context(ctx)
 	e.trace.rewind()
+	e.usage.rewind()
 	retrieved, err := e.retrieve(ctx)
 	if err != nil {
 		return err
@@ -21,6 +23,7 @@ func (e *engine[C]) round(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	e.found = slices.Clone(lists)
 	if e.reranker != nil {
 		if err := e.rerank(ctx, lists); err != nil {
 			return err

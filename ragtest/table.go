@@ -48,6 +48,12 @@ func (r *Result) String() string {
 		fmt.Fprintf(w, "  %s\t%.4f\t%.4f\t%d\t%s\n", s.Metric, s.Value, low, full, r.verdict(s.Metric))
 	}
 	w.Flush()
+	if recall := r.Diagnostics.IndexRecall; recall != nil {
+		fmt.Fprintf(&b, "  the store found %.4f of what exact search finds\n", *recall)
+	}
+	for _, u := range r.Diagnostics.Usage {
+		fmt.Fprintf(&b, "  usage: %s\n", u)
+	}
 	for _, warning := range r.Diagnostics.Warnings {
 		fmt.Fprintf(&b, "  warning: %s\n", warning)
 	}

@@ -37,6 +37,22 @@ func cosine(tb testing.TB, e Embedder, a, b string) float64 {
 	return sum
 }
 
+func TestConformance(t *testing.T) {
+	doc, err := spans.NewDocument("a.md", "The cat sleeps. Rotate the keys.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus, err := spans.NewCorpus(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Embedder{{}, {Dim: 64}, Embedder{}.Fit(corpus)} {
+		if err := ragtest.CheckEmbedder(t.Context(), e); err != nil {
+			t.Errorf("%v: %v", e, err)
+		}
+	}
+}
+
 func TestEmbedDimensions(t *testing.T) {
 	for _, test := range []struct{ dim, want int }{{0, 2048}, {1, 1}, {7, 7}, {384, 384}, {5000, 5000}} {
 		for i, v := range embedAll(t, Embedder{Dim: test.dim}, []string{"retrieval of chunks", ""}) {
