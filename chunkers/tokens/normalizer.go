@@ -1,12 +1,35 @@
 package tokens
 
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// normalizer changes a text before it is cut.
+type normalizer interface{ normalize(n *normalText) }
+
 // normalizerJSON is a normalizer of a tokenizer.json.
 type normalizerJSON struct {
 	Type               string
-	CleanText          bool  `json:"clean_text"`
-	HandleChineseChars bool  `json:"handle_chinese_chars"`
-	StripAccents       *bool `json:"strip_accents"` // nil: as Lowercase
-	Lowercase          bool
+	CleanText          bool             `json:"clean_text"`
+	HandleChineseChars bool             `json:"handle_chinese_chars"`
+	StripAccents       *bool            `json:"strip_accents"` // nil: as Lowercase
+	Lowercase          bool             // of a BertNormalizer
+	Normalizers        []normalizerJSON // of a Sequence
+	Pattern            struct{ String, Regex *string }
+	Content            string
+	StripLeft          bool `json:"strip_left"`
+	StripRight         bool `json:"strip_right"`
+	Prepend            string
+	Charsmap           *string `json:"precompiled_charsmap"`
 }
 
 // bert returns the settings of a BertNormalizer.
@@ -23,4 +46,310 @@ func (n *normalizerJSON) bert() bertRules {
 	return r
 }
 
-type preTokenizerJSON struct{ Type string }
+// steps appends what n, nil for nothing, does to a text. Field is where it is.
+func (n *normalizerJSON) steps(field string, steps []normalizer) ([]normalizer, error) {
+	if n == nil {
+		return steps, nil
+	}
+	var step normalizer
+	var err error
+	switch n.Type {
+	case "Sequence":
+		for i := range n.Normalizers {
+			if steps, err = n.Normalizers[i].steps(fmt.Sprintf("%s.normalizers[%d]", field, i), steps); err != nil {
+				return nil, err
+			}
+		}
+		return steps, nil
+	case "BertNormalizer":
+		step = n.bert()
+	case "Lowercase":
+		step = bertRules{lowers: true}
+	case "NFC":
+		step = unicodeForm(norm.NFC)
+	case "NFD":
+		step = unicodeForm(norm.NFD)
+	case "NFKC":
+		step = unicodeForm(norm.NFKC)
+	case "NFKD":
+		step = unicodeForm(norm.NFKD)
+	case "Nmt":
+		step = nmt{}
+	case "Precompiled":
+		step, err = n.charsmap()
+	case "Prepend":
+		step = prepend(n.Prepend)
+	case "Replace":
+		step, err = n.replace()
+	case "Strip":
+		step = strip{n.StripLeft, n.StripRight}
+	case "StripAccents":
+		step = stripAccents{}
+	default:
+		return nil, fmt.Errorf("%s.type is %q: want BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Sequence, Strip or StripAccents", field, n.Type)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", field, err)
+	}
+	return append(steps, step), nil
+}
+
+// normalize does what a BertNormalizer does, character by character.
+func (r bertRules) normalize(n *normalText) {
+	var buf [utf8.UTFMax]byte
+	for i := 0; i < len(n.text); {
+		c, size := utf8.DecodeRune(n.text[i:])
+		end := i + size
+		chinese := r.separatesChinese && isChinese(c)
+		if chinese {
+			n.insert(" ", i)
+		}
+		switch {
+		case r.cleans && isRemoved(c):
+			n.drop(i, end)
+		case r.cleans && isSpace(c):
+			n.put([]byte(" "), i, end)
+		case c < utf8.RuneSelf:
+			buf[0] = byte(r.lower(c))
+			n.put(buf[:1], i, end)
+		default:
+			r.normalizeRune(n, c, i, end)
+		}
+		if chinese {
+			n.insert(" ", end)
+		}
+		i = end
+	}
+	n.commit()
+}
+
+// normalizeRune puts what becomes of c, which is not ASCII, for text[start:end].
+func (r bertRules) normalizeRune(n *normalText, c rune, start, end int) {
+	var decomposed, new [64]byte
+	all := n.text[start:end]
+	if r.stripsAccents {
+		all = norm.NFD.Append(decomposed[:0], all...)
+	}
+	result := new[:0]
+	for len(all) > 0 {
+		d, size := utf8.DecodeRune(all)
+		all = all[size:]
+		switch {
+		case r.stripsAccents && isNonspacingMark(d):
+		case d == 'İ' && r.lowers: // the only character that becomes two
+			result = append(result, "i\u0307"...)
+		default:
+			result = utf8.AppendRune(result, r.lower(d))
+		}
+	}
+	n.put(result, start, end)
+}
+
+// unicodeForm is one of Unicode's normalization forms.
+type unicodeForm norm.Form
+
+func (f unicodeForm) normalize(n *normalText) {
+	form := norm.Form(f)
+	if form.IsNormal(n.text) {
+		return
+	}
+	var it norm.Iter
+	it.Init(form, n.text)
+	for !it.Done() {
+		start := it.Pos()
+		new := it.Next()
+		if end := it.Pos(); bytes.Equal(new, n.text[start:end]) {
+			n.keep(start, end)
+		} else {
+			n.put(new, start, end)
+		}
+	}
+	n.commit()
+}
+
+// mapped replaces each character by what of returns: itself, a space, or -1 to
+// remove it.
+func (n *normalText) mapped(of func(c rune) rune) {
+	for i := 0; i < len(n.text); {
+		c, size := utf8.DecodeRune(n.text[i:])
+		switch of(c) {
+		case c:
+			n.keep(i, i+size)
+		case -1:
+			n.drop(i, i+size)
+		default:
+			n.put([]byte(" "), i, i+size)
+		}
+		i += size
+	}
+	n.commit()
+}
+
+// nmt removes control characters and makes white space of others, as Hugging
+// Face's normalizers/unicode.rs does after SentencePiece's nmt_nfkc rules.
+type nmt struct{}
+
+func (nmt) normalize(n *normalText) {
+	n.mapped(func(c rune) rune {
+		switch {
+		case c >= 1 && c <= 8, c == 0xb, c >= 0xe && c <= 0x1f, c == 0x7f, c == 0x8f, c == 0x9f:
+			return -1
+		case c == '\t', c == '\n', c == '\f', c == '\r', c == 0x1680, c >= 0x200b && c <= 0x200f,
+			c == 0x2028, c == 0x2029, c == 0x2581, c == 0xfeff, c == 0xfffd:
+			return ' '
+		}
+		return c
+	})
+}
+
+// stripAccents removes all marks.
+type stripAccents struct{}
+
+func (stripAccents) normalize(n *normalText) {
+	n.mapped(func(c rune) rune {
+		if unicode.Is(unicode.M, c) {
+			return -1
+		}
+		return c
+	})
+}
+
+// prepend begins every text that is not empty with a string.
+type prepend string
+
+func (p prepend) normalize(n *normalText) {
+	if len(n.text) > 0 {
+		n.insert(string(p), 0)
+		n.keep(0, len(n.text))
+		n.commit()
+	}
+}
+
+// strip removes white space at the ends.
+type strip struct{ left, right bool }
+
+func (s strip) normalize(n *normalText) {
+	start, end := 0, len(n.text)
+	if s.left {
+		start = end - len(bytes.TrimLeftFunc(n.text, unicode.IsSpace))
+	}
+	if s.right {
+		end = start + len(bytes.TrimRightFunc(n.text[start:], unicode.IsSpace))
+	}
+	if start > 0 || end < len(n.text) {
+		n.keep(start, end)
+		n.commit()
+	}
+}
+
+// replaceString and replaceRegexp replace all that matches, from left to right.
+type replaceString struct{ old, new string }
+
+type replaceRegexp struct {
+	old *regexp.Regexp
+	new string
+}
+
+func (r replaceString) normalize(n *normalText) {
+	if !bytes.Contains(n.text, []byte(r.old)) {
+		return
+	}
+	for start := 0; ; {
+		i := bytes.Index(n.text[start:], []byte(r.old))
+		if i < 0 {
+			n.keep(start, len(n.text))
+			break
+		}
+		n.keep(start, start+i)
+		start += i + len(r.old)
+		n.put([]byte(r.new), start-len(r.old), start)
+	}
+	n.commit()
+}
+
+func (r replaceRegexp) normalize(n *normalText) {
+	matches := r.old.FindAllIndex(n.text, -1)
+	if len(matches) == 0 {
+		return
+	}
+	start := 0
+	for _, m := range matches {
+		n.keep(start, m[0])
+		if m[0] == m[1] {
+			n.insert(r.new, m[0])
+		} else {
+			n.put([]byte(r.new), m[0], m[1])
+		}
+		start = m[1]
+	}
+	n.keep(start, len(n.text))
+	n.commit()
+}
+
+func (n *normalizerJSON) replace() (normalizer, error) {
+	switch {
+	case n.Pattern.String != nil && *n.Pattern.String != "":
+		return replaceString{*n.Pattern.String, n.Content}, nil
+	case n.Pattern.Regex != nil:
+		re, err := regexp.Compile(unicodeClasses(*n.Pattern.Regex))
+		if err != nil {
+			return nil, fmt.Errorf(".pattern.Regex: %w", err)
+		}
+		return replaceRegexp{re, n.Content}, nil
+	}
+	return nil, errors.New(".pattern: want a String that is not empty, or a Regex")
+}
+
+// unicodeClasses makes the classes \s, \d and \w of a regular expression mean
+// what they mean to Oniguruma: Unicode's.
+func unicodeClasses(pattern string) string {
+	classes := map[byte]string{
+		's': `\t-\r\x{85}\p{Z}`,
+		'd': `\p{Nd}`,
+		'w': `\p{L}\p{M}\p{N}\p{Pc}`,
+	}
+	var b strings.Builder
+	inClass := false
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			class, ok := classes[pattern[i]|0x20]
+			switch negated := pattern[i]&0x20 == 0; {
+			case !ok || negated && inClass:
+				b.WriteString(pattern[i-1 : i+1])
+			case inClass:
+				b.WriteString(class)
+			case negated:
+				b.WriteString("[^" + class + "]")
+			default:
+				b.WriteString("[" + class + "]")
+			}
+			continue
+		case c == '[':
+			inClass = true
+			b.WriteByte(c)
+		case c == ']':
+			inClass = false
+			b.WriteByte(c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func (n *normalizerJSON) charsmap() (normalizer, error) {
+	if n.Charsmap == nil {
+		return nil, errors.New(".precompiled_charsmap is missing")
+	}
+	content, err := base64.StdEncoding.DecodeString(*n.Charsmap)
+	if err != nil {
+		return nil, fmt.Errorf(".precompiled_charsmap: %w", err)
+	}
+	c, err := parseCharsmap(content)
+	if err != nil {
+		return nil, fmt.Errorf(".precompiled_charsmap: %w", err)
+	}
+	return c, nil
+}

@@ -136,6 +136,52 @@ func unmarshalVocab(content json.RawMessage, vocabulary any) error {
 	return nil
 }
 
+// scoredToken is ["token", -9.5].
+type scoredToken struct {
+	text  string
+	score float64
+}
+
+func (t *scoredToken) UnmarshalJSON(content []byte) error {
+	parts := []any{&t.text, &t.score}
+	if err := json.Unmarshal(content, &parts); err != nil {
+		return err
+	}
+	if len(parts) != 2 {
+		return fmt.Errorf("%s: want a token and its score", content)
+	}
+	return nil
+}
+
+// unigram sets the model of m and returns the lengths of its tokens in bytes.
 func (file *tokenizerJSON) unigram(m *ModelTokenizer) (lengths []int, err error) {
-	return nil, errors.New("model.type is Unigram: not read yet")
+	var vocabulary []scoredToken
+	if err := unmarshalVocab(file.Model.Vocab, &vocabulary); err != nil {
+		return nil, err
+	}
+	if file.Model.UnkID == nil {
+		return nil, errors.New("model.unk_id is missing: want the index of the unknown token in model.vocab")
+	}
+	unknown := *file.Model.UnkID
+	if unknown < 0 || unknown >= len(vocabulary) {
+		return nil, fmt.Errorf("model.unk_id is %d: model.vocab has %d tokens", unknown, len(vocabulary))
+	}
+	for _, t := range vocabulary {
+		lengths = append(lengths, len(t.text))
+	}
+	m.size, m.unknown = len(vocabulary), unknown
+	model := newUnigramModel(vocabulary, unknown, file.Model.ByteFallback)
+	if model.normalizers, err = file.Normalizer.steps("normalizer", nil); err != nil {
+		return nil, err
+	}
+	if model.preTokenizers, err = file.PreTokenizer.steps("pre_tokenizer", nil); err != nil {
+		return nil, err
+	}
+	for _, p := range model.preTokenizers {
+		if scheme, ok := p.(metaspace); ok && scheme.prepend == prependFirst {
+			model.needsPlaces = true
+		}
+	}
+	m.model = model
+	return lengths, nil
 }
