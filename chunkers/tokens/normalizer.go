@@ -153,16 +153,16 @@ func (f unicodeForm) normalize(n *normalText) {
 	if form.IsNormal(n.text) {
 		return
 	}
-	var it norm.Iter
-	it.Init(form, n.text)
-	for !it.Done() {
-		start := it.Pos()
-		new := it.Next()
-		if end := it.Pos(); bytes.Equal(new, n.text[start:end]) {
+	var new []byte
+	for start := 0; start < len(n.text); {
+		end := start + form.NextBoundary(n.text[start:], true)
+		new = form.Append(new[:0], n.text[start:end]...)
+		if bytes.Equal(new, n.text[start:end]) {
 			n.keep(start, end)
 		} else {
 			n.put(new, start, end)
 		}
+		start = end
 	}
 	n.commit()
 }
@@ -270,8 +270,15 @@ func (r replaceString) normalize(n *normalText) {
 			break
 		}
 		n.keep(start, start+i)
-		start += i + len(r.old)
-		n.put([]byte(r.new), start-len(r.old), start)
+		at := start + i
+		start = at + len(r.old)
+		if before, after, ok := strings.Cut(r.new, r.old); ok { // as in " . " for "."
+			n.insert(before, at)
+			n.keep(at, start)
+			n.insert(after, start)
+		} else {
+			n.put([]byte(r.new), at, start)
+		}
 	}
 	n.commit()
 }
