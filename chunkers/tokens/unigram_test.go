@@ -175,7 +175,7 @@ func TestUnigramPlaces(t *testing.T) {
 		{"plain", "the the", "the| the"},
 		{"plain", "  the", " | the"},
 		{"plain", "the\xff the", "the|\xff| the"},
-		{"model2vec", "  THE\u0301  the, ", "THE\u0301|  the|,"},
+		{"model2vec", "  THE\u0301  the, ", "THE\u0301|  the||,"},
 		{"model2vec", "检索", "|检||索"},
 		{"words", "THE \n the\u0301", "THE|the\u0301"},
 		{"never", "ﬁt", "ﬁ||t"},
