@@ -188,6 +188,21 @@ func TestUnigramPlaces(t *testing.T) {
 	}
 }
 
+// Rules that double a text, again and again, do not fill the memory.
+func TestUnigramGrowthIsBounded(t *testing.T) {
+	doubles := strings.Repeat(`{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"},`, 60)
+	content := strings.Replace(string(unigramJSON(t)), `"normalizer": null`, `"normalizer": {"type": "Sequence", "normalizers": [`+doubles+`{"type": "NFC"}]}`, 1)
+	m, err := ReadTokenizer("x", []byte(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("a ", 500)
+	if got := m.Count(text); got > maxGrowth*len(text)+4096 {
+		t.Errorf("got %d tokens", got)
+	}
+	checkTokenizer(t, m, text)
+}
+
 func TestUnigramStops(t *testing.T) {
 	m := unigramVariant{Name: "plain"}.tokenizer(t)
 	for most := range 5 {
