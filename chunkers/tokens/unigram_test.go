@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/rageval/rageval/internal/realdata"
 )
@@ -184,6 +185,14 @@ func TestUnigramPlaces(t *testing.T) {
 	} {
 		if got := texts(variants[test.variant], test.text); got != test.want {
 			t.Errorf("%s: got the tokens %q of %q, want %q", test.variant, got, test.text, test.want)
+		}
+	}
+}
+
+func TestAppendNFD(t *testing.T) {
+	for c := rune(0); c <= utf8.MaxRune; c++ {
+		if got, want := string(appendNFD(nil, c)), norm.NFD.String(string(c)); got != want {
+			t.Errorf("%U: got %+q, want %+q", c, got, want)
 		}
 	}
 }
