@@ -342,7 +342,11 @@ func (n *normalizerJSON) replace() (normalizer, error) {
 		case ` {2,}`:
 			return replaceRuns{2, func(c rune) bool { return c == ' ' }, n.Content}, nil
 		}
-		re, err := regexp.Compile(unicodeClasses(*n.Pattern.Regex))
+		pattern, err := unicodeClasses(*n.Pattern.Regex)
+		if err != nil {
+			return nil, fmt.Errorf(".pattern.Regex: %w", err)
+		}
+		re, err := regexp.Compile(pattern)
 		if err != nil {
 			return nil, fmt.Errorf(".pattern.Regex: %w", err)
 		}
@@ -352,8 +356,9 @@ func (n *normalizerJSON) replace() (normalizer, error) {
 }
 
 // unicodeClasses makes the classes \s, \d and \w of a regular expression mean
-// what they mean to Oniguruma: Unicode's.
-func unicodeClasses(pattern string) string {
+// what they mean to Oniguruma: Unicode's. What cannot be written that way is an
+// error.
+func unicodeClasses(pattern string) (string, error) {
 	classes := map[byte]string{
 		's': `\t-\r\x{85}\p{Z}`,
 		'd': `\p{Nd}`,
@@ -362,32 +367,30 @@ func unicodeClasses(pattern string) string {
 	var b strings.Builder
 	inClass := false
 	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '\\' && i+1 < len(pattern):
-			i++
-			class, ok := classes[pattern[i]|0x20]
-			switch negated := pattern[i]&0x20 == 0; {
-			case !ok || negated && inClass:
-				b.WriteString(pattern[i-1 : i+1])
-			case inClass:
-				b.WriteString(class)
-			case negated:
-				b.WriteString("[^" + class + "]")
-			default:
-				b.WriteString("[" + class + "]")
-			}
+		c := pattern[i]
+		if c != '\\' || i+1 == len(pattern) {
+			inClass = c == '[' || inClass && c != ']'
+			b.WriteByte(c)
 			continue
-		case c == '[':
-			inClass = true
-			b.WriteByte(c)
-		case c == ']':
-			inClass = false
-			b.WriteByte(c)
+		}
+		i++
+		escaped := pattern[i]
+		class, ok := classes[escaped|0x20]
+		negated := escaped&0x20 == 0
+		switch {
+		case ok && negated && inClass, escaped|0x20 == 'b' && !inClass:
+			return "", fmt.Errorf("%q at byte %d of %q is not supported", pattern[i-1:i+1], i-1, pattern)
+		case !ok:
+			b.WriteString(pattern[i-1 : i+1])
+		case inClass:
+			b.WriteString(class)
+		case negated:
+			b.WriteString("[^" + class + "]")
 		default:
-			b.WriteByte(c)
+			b.WriteString("[" + class + "]")
 		}
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func (n *normalizerJSON) charsmap() (normalizer, error) {
