@@ -218,7 +218,7 @@ func TestUnicodeClasses(t *testing.T) {
 func TestChunksByUnigram(t *testing.T) {
 	var docs []*spans.Document
 	for i, text := range readUnigramRecord(t).Texts {
-		if len(text) > 100 {
+		if len(text) > 60 {
 			continue
 		}
 		doc, err := spans.NewDocument(spans.DocumentID(fmt.Sprintf("doc-%d", i)), text, nil)
