@@ -76,6 +76,7 @@ func TestImportsRunOneWay(t *testing.T) {
 func TestOneAdapterImportsEachSDK(t *testing.T) {
 	importers := map[string]string{
 		"github.com/cenkalti/backoff/v5":             "internal/retryhttp",
+		"github.com/clipperhouse/uax29/v2/graphemes": "chunkers/tokens",
 		"github.com/clipperhouse/uax29/v2/sentences": "chunkers/sentence",
 		"github.com/gofrs/flock":                     "ragtest/embedcache",
 		"github.com/philippgille/chromem-go":         "ragtest/chromem",
