@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -22,28 +23,14 @@ const (
 	O200K                  // o200k_base: gpt-4o and later
 )
 
-var encodings = [...]struct {
-	name string
-	load func() *vocabulary
-}{
-	CL100K: {"cl100k", sync.OnceValue(func() *vocabulary {
-		return loadVocabulary(tokenizer.Cl100kBase, 100_256, cl100kSplit)
-	})},
-	O200K: {"o200k", sync.OnceValue(func() *vocabulary {
-		return loadVocabulary(tokenizer.O200kBase, 199_998, o200kSplit)
-	})},
-}
+var encodingNames = [...]string{CL100K: "cl100k", O200K: "o200k"}
 
 // ParseEncoding returns the encoding whose String is s.
 func ParseEncoding(s string) (Encoding, error) {
-	var names []string
-	for e, encoding := range encodings {
-		if encoding.name == s {
-			return Encoding(e), nil
-		}
-		names = append(names, encoding.name)
+	if e := slices.Index(encodingNames[:], s); e >= 0 {
+		return Encoding(e), nil
 	}
-	return 0, fmt.Errorf("encoding %q: want one of %q", s, names)
+	return 0, fmt.Errorf("encoding %q: want one of %q", s, encodingNames)
 }
 
 // String returns cl100k or o200k.
@@ -51,12 +38,12 @@ func (e Encoding) String() string {
 	if e.Validate() != nil {
 		return fmt.Sprintf("Encoding(%d)", int(e))
 	}
-	return encodings[e].name
+	return encodingNames[e]
 }
 
 // Validate returns an error unless e is one of the constants.
 func (e Encoding) Validate() error {
-	if e < 0 || int(e) >= len(encodings) {
+	if e < 0 || int(e) >= len(encodingNames) {
 		return fmt.Errorf("encoding is %d: want CL100K or O200K", int(e))
 	}
 	return nil
@@ -94,7 +81,23 @@ func (e Encoding) vocabulary() *vocabulary {
 	if err := e.Validate(); err != nil {
 		panic("tokens: " + err.Error())
 	}
-	return encodings[e].load()
+	l := &loaded[e]
+	l.once.Do(func() {
+		switch e {
+		case CL100K:
+			l.vocabulary = loadVocabulary(tokenizer.Cl100kBase, 100_256, cl100kSplit)
+		case O200K:
+			l.vocabulary = loadVocabulary(tokenizer.O200kBase, 199_998, o200kSplit)
+		}
+	})
+	return l.vocabulary
+}
+
+// loaded are the vocabularies in use. It holds no functions that load them: those
+// would keep the library's tables, 13 MB, in programs that use no Encoding.
+var loaded [len(encodingNames)]struct {
+	once       sync.Once
+	vocabulary *vocabulary
 }
 
 // vocabulary is a loaded encoding.

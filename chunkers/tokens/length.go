@@ -25,14 +25,16 @@ func Length(t Tokenizer) chunkers.Length {
 		if err := e.Validate(); err != nil {
 			panic("tokens: " + err.Error())
 		}
-		return chunkers.Length{Name: e.String(), Of: encodingLengths[e]().of}
+		l := &encodingLengths[e]
+		l.once.Do(func() { l.lengths = newLengths(e) })
+		return chunkers.Length{Name: e.String(), Of: l.lengths.of}
 	}
 	return chunkers.Length{Name: t.String(), Of: newLengths(t).of}
 }
 
-var encodingLengths = [len(encodings)]func() *lengths{
-	CL100K: sync.OnceValue(func() *lengths { return newLengths(CL100K) }),
-	O200K:  sync.OnceValue(func() *lengths { return newLengths(O200K) }),
+var encodingLengths [len(encodingNames)]struct {
+	once    sync.Once
+	lengths *lengths
 }
 
 // lengths remembers the numbers of tokens of texts.

@@ -3,6 +3,7 @@ package imports
 
 import (
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,31 @@ func TestOneAdapterImportsEachSDK(t *testing.T) {
 		pkg, imported, _ := strings.Cut(line, ":")
 		if want, ok := importers[imported]; ok && pkg != module+"/"+want {
 			t.Errorf("%s imports %s, want only %s to", pkg, imported, want)
+		}
+	}
+}
+
+// A program that uses only the tokenizer of a model links none of OpenAI's
+// vocabularies, 13 MB, though chunkers/tokens knows them.
+func TestUnusedVocabulariesAreNotLinked(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "model2vec")
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd, err, out)
+		}
+		return string(out)
+	}
+	run("build", "-o", program, "./testdata/model2vec")
+	symbols := run("tool", "nm", program)
+	if !strings.Contains(symbols, module+"/ragtest/model2vec.Open") {
+		t.Fatal("the program does not hold model2vec.Open: this test checks nothing")
+	}
+	for _, unwanted := range []string{module + "/chunkers/tokens.loadVocabulary", "github.com/tiktoken-go/tokenizer.Get"} {
+		if strings.Contains(symbols, unwanted) {
+			t.Errorf("the program holds %s, want no vocabulary", unwanted)
 		}
 	}
 }
