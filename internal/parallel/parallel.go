@@ -13,8 +13,9 @@ var errExited = errors.New("the call ended its goroutine (runtime.Goexit, or Fai
 // in order of i, and returns when all calls that were started have returned. An
 // error starts no more calls and cancels the context of those under way. Of the
 // errors, that of the lowest i is returned, and none that only says that the
-// context was cancelled; if the caller's ctx is done first, its cause is. A call
-// that ends its goroutine instead of returning, as t.FailNow does, is an error.
+// context was cancelled. If the caller's ctx is done, its cause is returned, or an
+// error that wraps it: what a call was waiting for. A call that ends its goroutine
+// instead of returning, as t.FailNow does, is an error.
 func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) error) error {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -24,6 +25,8 @@ func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) 
 		next   int
 		failed = n // the lowest i with an error of its own
 		first  error
+		ended  = n // the lowest i with an error that wraps the cause of ctx
+		last   error
 	)
 	call := func(i int) {
 		err := errExited
@@ -34,6 +37,9 @@ func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) 
 			mu.Lock()
 			if i < failed && (calls.Err() == nil || !errors.Is(err, context.Canceled)) {
 				failed, first = i, err
+			}
+			if i < ended && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+				ended, last = i, err
 			}
 			mu.Unlock()
 			cancel()
@@ -55,7 +61,10 @@ func Do(ctx context.Context, workers, n int, f func(ctx context.Context, i int) 
 		})
 	}
 	wg.Wait()
-	if ctx.Err() != nil {
+	switch {
+	case last != nil:
+		return last
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
 	return first

@@ -71,6 +71,31 @@ func TestDoStopsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestDoTellsWhatWasUnderWayWhenItsContextEnded(t *testing.T) {
+	cause := errors.New("had enough")
+	for range 50 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		waiting := make(chan struct{})
+		err := Do(ctx, 3, 1000, func(ctx context.Context, i int) error {
+			switch i {
+			case 0: // says no more than that it ended
+				<-ctx.Done()
+				return ctx.Err()
+			case 1:
+				close(waiting)
+				<-ctx.Done()
+				return fmt.Errorf("waiting for the server, which is busy: %w", context.Cause(ctx))
+			}
+			<-waiting
+			cancel(cause)
+			return nil
+		})
+		if !errors.Is(err, cause) || err.Error() != "waiting for the server, which is busy: had enough" {
+			t.Fatalf("got %v, want what was under way, and the cause", err)
+		}
+	}
+}
+
 // A component that calls t.FailNow ends one of Do's goroutines, not the test's.
 func TestDoReportsACallThatDoesNotReturn(t *testing.T) {
 	for _, workers := range []int{1, 3} {

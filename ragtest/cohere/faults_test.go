@@ -208,6 +208,9 @@ func TestCancellation(t *testing.T) {
 					if !errors.Is(err, gone) {
 						t.Errorf("got %v, want the cause of the context", err)
 					}
+					if name == "between attempts" {
+						wantError(t, err, "the test was stopped; last answer: 429 Too Many Requests")
+					}
 					if took := time.Since(start); took != 10*time.Second {
 						t.Errorf("took %v, want to end with the context after 10s", took)
 					}

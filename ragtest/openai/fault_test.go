@@ -2,7 +2,9 @@ package openai_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -205,6 +207,21 @@ func TestWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call whose context ends while it waits tells what it was waiting for.
+func TestContextEndsWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := openai.Embedder{APIKey: canary, BaseURL: "http://models.test", Model: "m"}
+		e.Transport = inMemory{&faulttest.Handler{Faults: faulttest.Repeat(9, faulttest.Status(429, `{"error":"busy"}`, "Retry-After", "60"))}}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, errors.New("the test is over"))
+		defer cancel()
+		_, err := e.Embed(ctx, []string{"a text"})
+		const want = `embedding with m: texts 0 to 0: POST http://models.test/embeddings: the test is over; last answer: 429 Too Many Requests: "busy" (1 attempt)`
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
 }
 
 func FuzzAnswers(f *testing.F) {
