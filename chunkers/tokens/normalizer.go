@@ -153,16 +153,16 @@ func (f unicodeForm) normalize(n *normalText) {
 	if form.IsNormal(n.text) {
 		return
 	}
-	var it norm.Iter
-	it.Init(form, n.text)
-	for !it.Done() {
-		start := it.Pos()
-		new := it.Next()
-		if end := it.Pos(); bytes.Equal(new, n.text[start:end]) {
+	var new []byte
+	for start := 0; start < len(n.text); {
+		end := start + form.NextBoundary(n.text[start:], true)
+		new = form.Append(new[:0], n.text[start:end]...)
+		if bytes.Equal(new, n.text[start:end]) {
 			n.keep(start, end)
 		} else {
 			n.put(new, start, end)
 		}
+		start = end
 	}
 	n.commit()
 }
@@ -242,8 +242,17 @@ func (s strip) normalize(n *normalText) {
 	}
 }
 
-// replaceString and replaceRegexp replace all that matches, from left to right.
+// replaceString, replaceRuns and replaceRegexp replace all that matches, from
+// left to right.
 type replaceString struct{ old, new string }
+
+// replaceRuns replaces runs of at least so many characters: the regular
+// expressions that files have most, and that cost most.
+type replaceRuns struct {
+	least int
+	in    func(rune) bool
+	new   string
+}
 
 type replaceRegexp struct {
 	old *regexp.Regexp
@@ -261,9 +270,46 @@ func (r replaceString) normalize(n *normalText) {
 			break
 		}
 		n.keep(start, start+i)
-		start += i + len(r.old)
-		n.put([]byte(r.new), start-len(r.old), start)
+		at := start + i
+		start = at + len(r.old)
+		if before, after, ok := strings.Cut(r.new, r.old); ok { // as in " . " for "."
+			n.insert(before, at)
+			n.keep(at, start)
+			n.insert(after, start)
+		} else {
+			n.put([]byte(r.new), at, start)
+		}
 	}
+	n.commit()
+}
+
+func (r replaceRuns) normalize(n *normalText) {
+	kept, start, count := 0, 0, 0 // the end of the last run, the start of this one, its characters
+	end := func(at int) {
+		if count >= r.least {
+			n.keep(kept, start)
+			n.put([]byte(r.new), start, at)
+			kept = at
+		}
+		count = 0
+	}
+	for i := 0; i < len(n.text); {
+		c, size := rune(n.text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRune(n.text[i:])
+		}
+		switch {
+		case !r.in(c):
+			end(i)
+		case count == 0:
+			start, count = i, 1
+		default:
+			count++
+		}
+		i += size
+	}
+	end(len(n.text))
+	n.keep(kept, len(n.text))
 	n.commit()
 }
 
@@ -291,6 +337,12 @@ func (n *normalizerJSON) replace() (normalizer, error) {
 	case n.Pattern.String != nil && *n.Pattern.String != "":
 		return replaceString{*n.Pattern.String, n.Content}, nil
 	case n.Pattern.Regex != nil:
+		switch *n.Pattern.Regex {
+		case `\s+`:
+			return replaceRuns{1, unicode.IsSpace, n.Content}, nil
+		case ` {2,}`:
+			return replaceRuns{2, func(c rune) bool { return c == ' ' }, n.Content}, nil
+		}
 		re, err := regexp.Compile(unicodeClasses(*n.Pattern.Regex))
 		if err != nil {
 			return nil, fmt.Errorf(".pattern.Regex: %w", err)

@@ -118,7 +118,8 @@ const (
 
 func (m metaspace) split(n *normalText, parts []part) []part {
 	mark := []byte(m.replacement)
-	for i, p := range parts {
+	marked := parts[:0]
+	for _, p := range parts {
 		start := len(n.next)
 		text := n.text[p.start:p.end]
 		prepends := m.prepend == prependAlways || m.prepend == prependFirst && n.from[p.start] == 0
@@ -135,14 +136,16 @@ func (m metaspace) split(n *normalText, parts []part) []part {
 			at += space + 1
 			n.put(mark, at-1, at)
 		}
-		parts[i] = part{start, len(n.next)}
+		if start < len(n.next) {
+			marked = append(marked, part{start, len(n.next)})
+		}
 	}
 	n.commit()
 	if !m.splits {
-		return parts
+		return marked
 	}
 	var words []part
-	for _, p := range parts {
+	for _, p := range marked {
 		start := p.start
 		for {
 			i := bytes.Index(n.text[start+1:p.end], mark)

@@ -159,7 +159,8 @@ type wordpieceRun struct {
 	starts, from, to []int
 	isolated         bool // it is a word by itself: nothing joins it
 
-	pieces []wordpiece // of the word, while it is cut
+	pieces []wordpiece           // of the word, while it is cut
+	buf    [4 * utf8.UTFMax]byte // of a character's decomposition
 }
 
 // wordpiece is a token and the byte of the word after its last one.
@@ -180,7 +181,6 @@ func (r *wordpieceRun) flushASCII() {
 // plain yields the tokens of a text without added tokens, which begins at byte
 // offset of the original.
 func (r *wordpieceRun) plain(text string, offset int) {
-	var buf [utf8.UTFMax]byte
 	for i := 0; i < len(text) && !r.stopped; {
 		c, n := utf8.DecodeRuneInString(text[i:])
 		from, to := offset+i, offset+i+n
@@ -191,7 +191,7 @@ func (r *wordpieceRun) plain(text string, offset int) {
 			r.add(r.lower(c), from, to, false)
 		case r.stripsAccents:
 			chinese := r.separatesChinese && isChinese(c)
-			decomposed := norm.NFD.AppendString(buf[:0], text[i:i+n])
+			decomposed := norm.NFD.AppendString(r.buf[:0], text[i:i+n])
 			for len(decomposed) > 0 {
 				d, size := utf8.DecodeRune(decomposed)
 				decomposed = decomposed[size:]

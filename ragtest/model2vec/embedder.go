@@ -134,10 +134,12 @@ func (e *Embedder) embed(w *work, text string, v []float32) (truncated bool) {
 		row, weight := e.rowOf(id)
 		e.rows.add(w.sum, row, weight)
 	}
-	if divisor := e.divisor(w.sum, len(ids)); divisor > 0 {
-		for i, x := range w.sum {
-			v[i] = float32(x / divisor)
-		}
+	divisor := float64(max(len(ids), 1))
+	if e.normalizes {
+		divisor = lengthOf(w.sum)
+	}
+	for i, x := range w.sum {
+		v[i] = float32(x / divisor)
 	}
 	return truncated
 }
@@ -170,22 +172,20 @@ func (e *Embedder) rowOf(id int) (row int, weight float64) {
 	return row, weight
 }
 
-// divisor returns what to divide a sum of n rows by, 0 if the result is zero.
-func (e *Embedder) divisor(sum []float64, n int) float64 {
-	if !e.normalizes {
-		return float64(n)
-	}
-	peak := 0.0 // sums are divided by it, so that no square vanishes
-	for _, x := range sum {
+// lengthOf divides v by its greatest magnitude, so that no square vanishes, and
+// returns its Euclidean length then: 1 for the zero vector.
+func lengthOf(v []float64) float64 {
+	peak := 0.0
+	for _, x := range v {
 		peak = max(peak, math.Abs(x))
 	}
 	if peak == 0 {
-		return 0
+		return 1
 	}
 	squares := 0.0
-	for _, x := range sum {
-		x /= peak
-		squares += float64(x * x)
+	for i := range v {
+		v[i] /= peak
+		squares += float64(v[i] * v[i])
 	}
-	return peak * math.Sqrt(squares)
+	return math.Sqrt(squares)
 }

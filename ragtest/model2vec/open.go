@@ -116,7 +116,7 @@ func (e *Embedder) setTensors(content []byte) error {
 	for id := range size { // so that no mean is infinite
 		row, weight := e.rowOf(id)
 		if greatest := math.Abs(weight) * peaks[row]; greatest > math.MaxFloat32 {
-			return fmt.Errorf("tensor \"embeddings\": row %d times the weight of token %d has the component %g: want what a float32 can hold", row, id, greatest)
+			return fmt.Errorf("tensor \"embeddings\": row %d times the weight of token %d has the component %.4g: want what a float32 can hold", row, id, greatest)
 		}
 	}
 	return nil
@@ -151,8 +151,10 @@ func parseWeights(t tensor, size int) ([]float64, error) {
 	if len(t.shape) != 1 || t.shape[0] != size {
 		return nil, fmt.Errorf("shape is %d: want [%d], the number of tokens of tokenizer.json", t.shape, size)
 	}
-	if t.dtype == "I8" {
-		return nil, fmt.Errorf("dtype is I8: want F64, F32, F16 or BF16")
+	switch t.dtype {
+	case "F64", "F32", "F16", "BF16":
+	default:
+		return nil, fmt.Errorf("dtype is %q: want F64, F32, F16 or BF16", t.dtype)
 	}
 	t.shape = []int{size, 1}
 	column, err := newMatrix(t)
@@ -168,4 +170,3 @@ func parseWeights(t tensor, size int) ([]float64, error) {
 	}
 	return weights, nil
 }
-

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -97,13 +98,16 @@ func parseTensor(entry json.RawMessage, data []byte) (tensor, place, error) {
 	}
 	t := tensor{dtype: h.DType, data: data[start:end:end]}
 	size, known := elementBytes[h.DType]
+	if slices.Contains(h.Shape, 0) {
+		size = 0
+	}
 	for _, n := range h.Shape {
 		high, low := bits.Mul64(size, n)
 		if known && (high != 0 || low > uint64(len(data))) {
 			return tensor{}, place{}, fmt.Errorf("shape is %d: the file has %d bytes of data", h.Shape, len(data))
 		}
 		size = low
-		t.shape = append(t.shape, int(min(n, uint64(len(data)))))
+		t.shape = append(t.shape, int(min(n, math.MaxInt)))
 	}
 	if known && size != end-start {
 		return tensor{}, place{}, fmt.Errorf("data_offsets is [%d, %d], %d bytes: dtype %s and shape %d need %d", start, end, end-start, h.DType, h.Shape, size)
