@@ -90,39 +90,6 @@ func TestEqualScoresKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// The rule of Hugging Face's tokenizers for pairs, spelled out token by token.
-func TestLongestFirst(t *testing.T) {
-	for first := range 12 {
-		for second := range 12 {
-			for room := range 15 {
-				wantFirst, wantSecond := cut(first, second, room)
-				if gotFirst, gotSecond := longestFirst(first, second, room); gotFirst != wantFirst || gotSecond != wantSecond {
-					t.Errorf("%d and %d tokens where there is room for %d: got %d and %d, want %d and %d", first, second, room, gotFirst, gotSecond, wantFirst, wantSecond)
-				}
-			}
-		}
-	}
-}
-
-// cut takes tokens away one by one from the text that has more left. In the end
-// an odd one goes to the text that was longer, or to the second.
-func cut(first, second, room int) (int, int) {
-	firstIsLonger := first > second
-	for first+second > room {
-		switch {
-		case first > second:
-			first--
-		case second > first:
-			second--
-		case firstIsLonger:
-			second--
-		default:
-			first--
-		}
-	}
-	return first, second
-}
-
 func TestCrossEncoderTruncatesPairs(t *testing.T) {
 	b := crossEncoder(1)
 	onBackends(t, func(t *testing.T, backend Backend) {

@@ -102,12 +102,15 @@ func (l *loaded) checkLimit(special, _ []int) error {
 }
 
 // pair encodes a query and a text. If they are too long together, the longer one
-// is cut off, and if that leaves less of it than there is of the other, both are
-// to the same length, of which an odd token goes to the longer one or to the
-// text: longest_first, as in Hugging Face's tokenizers.
+// is cut off; where that would leave less of it than there is of the other, both
+// are, to the same length, and an odd token goes to the one that was longer. What
+// the model could not read in any case does not make a text longer; of two that
+// are equal the second counts as longer. That is longest_first of Hugging Face's
+// tokenizers 0.23.
 func (l *loaded) pair(query, text []int) encoding {
 	special, _ := l.tokenizer.Pair(nil, nil)
-	first, second := longestFirst(len(query), len(text), l.limits.maxTokens-len(special))
+	most := l.limits.maxTokens
+	first, second := longestFirst(min(len(query), most), min(len(text), most), most-len(special))
 	e := encoding{truncated: first < len(query) || second < len(text)}
 	e.ids, e.segments = l.tokenizer.Pair(query[:first], text[:second])
 	return e
