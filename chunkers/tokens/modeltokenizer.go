@@ -14,6 +14,13 @@ import (
 // E5, Model2Vec's newer models). It gives the places of tokens, as every
 // [Tokenizer], and their IDs.
 //
+// A token goes, in the original text, from the first character it came from to
+// the end of the last. A character that becomes several belongs to the token of
+// the first of them, and what is removed after a character, such as its accents,
+// to that character. In WordPiece white space belongs to no token; in Unigram a
+// token that stands for white space, too, covers it. What the rules of a Unigram
+// tokenizer insert has an empty place.
+//
 // It is immutable and safe for concurrent use.
 type ModelTokenizer struct {
 	name    string
@@ -161,10 +168,14 @@ func (m *ModelTokenizer) Pair(first, second []int) (ids, types []int) {
 //
 //   - WordPiece, with the normalizer BertNormalizer and the pre-tokenizer
 //     BertPreTokenizer.
-//   - Unigram, with any of the normalizers BertNormalizer, Lowercase, NFC, NFD,
+//   - Unigram (Kudo 2018, "Subword regularization"), with byte_fallback or
+//     without, with any of the normalizers BertNormalizer, Lowercase, NFC, NFD,
 //     NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Sequence, Strip and
 //     StripAccents, or none, and of the pre-tokenizers Metaspace, WhitespaceSplit
 //     and Sequence, or none.
+//
+// A text that the normalizers make more than 64 times as long is cut off there.
+// Regular expressions must be those of package regexp, which has no look-around.
 //
 // Added tokens must be looked for in the text as it is: single_word and
 // normalized must be false. The post_processor must be TemplateProcessing,

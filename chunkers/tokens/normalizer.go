@@ -96,7 +96,6 @@ func (n *normalizerJSON) steps(field string, steps []normalizer) ([]normalizer, 
 
 // normalize does what a BertNormalizer does, character by character.
 func (r bertRules) normalize(n *normalText) {
-	var buf [utf8.UTFMax]byte
 	for i := 0; i < len(n.text); {
 		c, size := utf8.DecodeRune(n.text[i:])
 		end := i + size
@@ -108,10 +107,9 @@ func (r bertRules) normalize(n *normalText) {
 		case r.cleans && isRemoved(c):
 			n.drop(i, end)
 		case r.cleans && isSpace(c):
-			n.put([]byte(" "), i, end)
+			n.putByte(' ', i, end)
 		case c < utf8.RuneSelf:
-			buf[0] = byte(r.lower(c))
-			n.put(buf[:1], i, end)
+			n.putByte(byte(r.lower(c)), i, end)
 		default:
 			r.normalizeRune(n, c, i, end)
 		}
@@ -125,24 +123,25 @@ func (r bertRules) normalize(n *normalText) {
 
 // normalizeRune puts what becomes of c, which is not ASCII, for text[start:end].
 func (r bertRules) normalizeRune(n *normalText, c rune, start, end int) {
-	var decomposed, new [64]byte
-	all := n.text[start:end]
+	n.char = n.char[:0]
 	if r.stripsAccents {
-		all = norm.NFD.Append(decomposed[:0], all...)
+		n.char = appendNFD(n.char, c)
+	} else {
+		n.char = utf8.AppendRune(n.char, c)
 	}
-	result := new[:0]
-	for len(all) > 0 {
+	n.lowered = n.lowered[:0]
+	for all := n.char; len(all) > 0; {
 		d, size := utf8.DecodeRune(all)
 		all = all[size:]
 		switch {
 		case r.stripsAccents && isNonspacingMark(d):
 		case d == 'İ' && r.lowers: // the only character that becomes two
-			result = append(result, "i\u0307"...)
+			n.lowered = append(n.lowered, "i\u0307"...)
 		default:
-			result = utf8.AppendRune(result, r.lower(d))
+			n.lowered = utf8.AppendRune(n.lowered, r.lower(d))
 		}
 	}
-	n.put(result, start, end)
+	n.put(n.lowered, start, end)
 }
 
 // unicodeForm is one of Unicode's normalization forms.
@@ -178,7 +177,7 @@ func (n *normalText) mapped(of func(c rune) rune) {
 		case -1:
 			n.drop(i, i+size)
 		default:
-			n.put([]byte(" "), i, i+size)
+			n.putByte(' ', i, i+size)
 		}
 		i += size
 	}
@@ -343,7 +342,11 @@ func (n *normalizerJSON) replace() (normalizer, error) {
 		case ` {2,}`:
 			return replaceRuns{2, func(c rune) bool { return c == ' ' }, n.Content}, nil
 		}
-		re, err := regexp.Compile(unicodeClasses(*n.Pattern.Regex))
+		pattern, err := unicodeClasses(*n.Pattern.Regex)
+		if err != nil {
+			return nil, fmt.Errorf(".pattern.Regex: %w", err)
+		}
+		re, err := regexp.Compile(pattern)
 		if err != nil {
 			return nil, fmt.Errorf(".pattern.Regex: %w", err)
 		}
@@ -353,8 +356,9 @@ func (n *normalizerJSON) replace() (normalizer, error) {
 }
 
 // unicodeClasses makes the classes \s, \d and \w of a regular expression mean
-// what they mean to Oniguruma: Unicode's.
-func unicodeClasses(pattern string) string {
+// what they mean to Oniguruma: Unicode's. What cannot be written that way is an
+// error.
+func unicodeClasses(pattern string) (string, error) {
 	classes := map[byte]string{
 		's': `\t-\r\x{85}\p{Z}`,
 		'd': `\p{Nd}`,
@@ -363,32 +367,30 @@ func unicodeClasses(pattern string) string {
 	var b strings.Builder
 	inClass := false
 	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '\\' && i+1 < len(pattern):
-			i++
-			class, ok := classes[pattern[i]|0x20]
-			switch negated := pattern[i]&0x20 == 0; {
-			case !ok || negated && inClass:
-				b.WriteString(pattern[i-1 : i+1])
-			case inClass:
-				b.WriteString(class)
-			case negated:
-				b.WriteString("[^" + class + "]")
-			default:
-				b.WriteString("[" + class + "]")
-			}
+		c := pattern[i]
+		if c != '\\' || i+1 == len(pattern) {
+			inClass = c == '[' || inClass && c != ']'
+			b.WriteByte(c)
 			continue
-		case c == '[':
-			inClass = true
-			b.WriteByte(c)
-		case c == ']':
-			inClass = false
-			b.WriteByte(c)
+		}
+		i++
+		escaped := pattern[i]
+		class, ok := classes[escaped|0x20]
+		negated := escaped&0x20 == 0
+		switch {
+		case ok && negated && inClass, escaped|0x20 == 'b' && !inClass:
+			return "", fmt.Errorf("%q at byte %d of %q is not supported", pattern[i-1:i+1], i-1, pattern)
+		case !ok:
+			b.WriteString(pattern[i-1 : i+1])
+		case inClass:
+			b.WriteString(class)
+		case negated:
+			b.WriteString("[^" + class + "]")
 		default:
-			b.WriteByte(c)
+			b.WriteString("[" + class + "]")
 		}
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func (n *normalizerJSON) charsmap() (normalizer, error) {

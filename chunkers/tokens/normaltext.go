@@ -18,6 +18,8 @@ type normalText struct {
 
 	next             []byte
 	nextFrom, nextTo []int
+
+	char, lowered []byte // of one character, while it is changed
 }
 
 // maxGrowth is more than any normal form's: U+FDFA has 11 times the bytes in NFKC.
@@ -77,6 +79,17 @@ func (n *normalText) put(new []byte, start, end int) {
 			}
 			n.nextFrom, n.nextTo = append(n.nextFrom, from), append(n.nextTo, to)
 		}
+	}
+}
+
+// putByte replaces text[start:end], which is not empty, by an ASCII character.
+func (n *normalText) putByte(new byte, start, end int) {
+	if n.full(1) {
+		return
+	}
+	n.next = append(n.next, new)
+	if n.places {
+		n.nextFrom, n.nextTo = append(n.nextFrom, n.from[start]), append(n.nextTo, n.to[end-1])
 	}
 }
 

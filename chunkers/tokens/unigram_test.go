@@ -3,9 +3,11 @@ package tokens
 import (
 	stdcmp "cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,8 +15,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
 
+	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/realdata"
+	"github.com/rageval/rageval/spans"
 )
 
 // unigramRecord is what testdata/unigram/record.mjs recorded.
@@ -188,6 +193,58 @@ func TestUnigramPlaces(t *testing.T) {
 	}
 }
 
+func TestUnicodeClasses(t *testing.T) {
+	for _, test := range []struct{ pattern, text, want string }{
+		{`\s+`, "a \u00a0\u2028\u0085b", "a_b"},
+		{`[\s.]`, "a\u3000.b", "a__b"},
+		{`[^\s]`, "a\u3000b", "_\u3000_"},
+		{`\S`, "é\u1680b", "_\u1680_"},
+		{`\d\w`, "١é 2 b", "_ 2 b"},
+		{`\D`, "1٢x", "1٢_"},
+		{`\[\]\.\\`, `[].\s`, "_s"},
+		{`\p{Lu}`, "ÀbC", "_b_"},
+	} {
+		pattern, err := unicodeClasses(test.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := regexp.MustCompile(pattern).ReplaceAllString(test.text, "_"); got != test.want {
+			t.Errorf("%s in %q: got %q, want %q", test.pattern, test.text, got, test.want)
+		}
+	}
+}
+
+// Windows of tokens and measures by them keep the rules of chunkers.
+func TestChunksByUnigram(t *testing.T) {
+	var docs []*spans.Document
+	for i, text := range readUnigramRecord(t).Texts {
+		doc, err := spans.NewDocument(spans.DocumentID(fmt.Sprintf("doc-%d", i)), text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	for _, v := range readUnigramRecord(t).Variants {
+		m := v.tokenizer(t)
+		for _, c := range []chunkers.PositionAwareChunker{
+			FixedToken{Tokens: 7, Overlap: 3, Encoding: m},
+			chunkers.RecursiveCharacter{Size: 7, Length: Length(m)},
+		} {
+			if err := chunkers.Check(t.Context(), c, docs...); err != nil {
+				t.Errorf("%v: %v", c, err)
+			}
+		}
+	}
+}
+
+func TestAppendNFD(t *testing.T) {
+	for c := rune(0); c <= utf8.MaxRune; c++ {
+		if got, want := string(appendNFD(nil, c)), norm.NFD.String(string(c)); got != want {
+			t.Errorf("%U: got %+q, want %+q", c, got, want)
+		}
+	}
+}
+
 // Rules that double a text, again and again, do not fill the memory.
 func TestUnigramGrowthIsBounded(t *testing.T) {
 	doubles := strings.Repeat(`{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"},`, 60)
@@ -240,6 +297,8 @@ func TestReadTokenizerErrors(t *testing.T) {
 		{unigram, `"normalized":false`, `"normalized":true`, "added_tokens[0] is "},
 		{unigram, none, `"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Rot13"}]}`, `normalizer.normalizers[1].type is "Rot13": want `},
 		{unigram, none, `"normalizer": {"type": "Replace", "pattern": {"Regex": "a(?=b)"}}`, "normalizer.pattern.Regex: error parsing regexp"},
+		{unigram, none, `"normalizer": {"type": "Replace", "pattern": {"Regex": "a\\bb"}}`, `normalizer.pattern.Regex: "\\b" at byte 1 of "a\\bb" is not supported`},
+		{unigram, none, `"normalizer": {"type": "Replace", "pattern": {"Regex": "[a\\S]"}}`, `normalizer.pattern.Regex: "\\S" at byte 2 of "[a\\S]" is not supported`},
 		{unigram, none, `"normalizer": {"type": "Replace", "pattern": {"String": ""}}`, "normalizer.pattern: want "},
 		{unigram, none, `"normalizer": {"type": "Precompiled"}`, "normalizer.precompiled_charsmap is missing"},
 		{unigram, none, charsmap("?"), "normalizer.precompiled_charsmap: illegal base64"},

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // WordPiece is the tokenizer of BERT and of most small embedding models, such
@@ -159,8 +157,8 @@ type wordpieceRun struct {
 	starts, from, to []int
 	isolated         bool // it is a word by itself: nothing joins it
 
-	pieces []wordpiece           // of the word, while it is cut
-	buf    [4 * utf8.UTFMax]byte // of a character's decomposition
+	pieces []wordpiece // of the word, while it is cut
+	nfd    []byte      // of a character
 }
 
 // wordpiece is a token and the byte of the word after its last one.
@@ -191,8 +189,8 @@ func (r *wordpieceRun) plain(text string, offset int) {
 			r.add(r.lower(c), from, to, false)
 		case r.stripsAccents:
 			chinese := r.separatesChinese && isChinese(c)
-			decomposed := norm.NFD.AppendString(r.buf[:0], text[i:i+n])
-			for len(decomposed) > 0 {
+			r.nfd = appendNFD(r.nfd[:0], c)
+			for decomposed := r.nfd; len(decomposed) > 0; {
 				d, size := utf8.DecodeRune(decomposed)
 				decomposed = decomposed[size:]
 				if isNonspacingMark(d) {

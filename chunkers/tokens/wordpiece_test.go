@@ -65,6 +65,7 @@ func TestWordPiece(t *testing.T) {
 		if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("tokens of %q (-want, +got):\n%s", test.text, diff)
 		}
+		checkTokenizer(t, &w.ModelTokenizer, test.text)
 	}
 }
 
@@ -112,12 +113,6 @@ func FuzzNewWordPiece(f *testing.F) {
 		if err != nil {
 			return
 		}
-		last := window{}
-		for start, end := range w.Tokens(text) {
-			if start < last.start || end < last.end || end < start || end > len(text) {
-				t.Fatalf("token at [%d:%d] after [%d:%d] in %q", start, end, last.start, last.end, text)
-			}
-			last = window{start, end}
-		}
+		checkTokenizer(t, &w.ModelTokenizer, text)
 	})
 }

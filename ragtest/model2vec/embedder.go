@@ -34,8 +34,8 @@ import (
 // embedded at the time.
 type Embedder struct {
 	// MaxTokens is how many tokens of a text count. 0 means 512, as in
-	// Model2Vec; a negative number, all. How many texts were cut short is counted
-	// in the diagnostics of an evaluation: see [ragtest.Usage].
+	// Model2Vec; a negative number, all. The tokens that count and the texts that
+	// were cut short are in the diagnostics of an evaluation: see [ragtest.Usage].
 	MaxTokens int
 
 	name       string
@@ -76,16 +76,18 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		return nil, errors.New("model2vec.Embedder: there is no model: want what Open returned")
 	}
 	vectors := make([][]float32, len(texts))
-	truncated := make([]int, (len(texts)+batch-1)/batch)
-	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(truncated), func(ctx context.Context, i int) error {
+	usage := make([]ragtest.Usage, (len(texts)+batch-1)/batch)
+	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(usage), func(ctx context.Context, i int) error {
 		first, end := i*batch, min((i+1)*batch, len(texts))
 		components := make([]float32, (end-first)*e.rows.dim)
 		w := works.Get().(*work)
 		defer works.Put(w)
 		for j := first; j < end && ctx.Err() == nil; j++ {
 			vectors[j], components = components[:e.rows.dim:e.rows.dim], components[e.rows.dim:]
-			if e.embed(w, texts[j], vectors[j]) {
-				truncated[i]++
+			n, truncated := e.embed(w, texts[j], vectors[j])
+			usage[i].Tokens += n
+			if truncated {
+				usage[i].Truncated++
 			}
 		}
 		return nil
@@ -93,12 +95,13 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	if err != nil {
 		return nil, fmt.Errorf("embedding %d texts: %w", len(texts), err)
 	}
-	total := 0
-	for _, n := range truncated {
-		total += n
+	total := ragtest.Usage{Component: "model2vec", Model: e.name, Calls: 1}
+	for _, u := range usage {
+		total.Tokens += u.Tokens
+		total.Truncated += u.Truncated
 	}
-	if total > 0 {
-		ragtest.CountUsage(ctx, ragtest.Usage{Component: "model2vec", Model: e.name, Calls: 1, Truncated: total})
+	if len(texts) > 0 {
+		ragtest.CountUsage(ctx, total)
 	}
 	return vectors, nil
 }
@@ -111,8 +114,9 @@ type work struct {
 
 var works = sync.Pool{New: func() any { return new(work) }}
 
-// embed sets v to the vector of text and reports whether the text was truncated.
-func (e *Embedder) embed(w *work, text string, v []float32) (truncated bool) {
+// embed sets v to the vector of text. It returns the number of
+// tokens that count and whether the text was cut short.
+func (e *Embedder) embed(w *work, text string, v []float32) (n int, truncated bool) {
 	most := e.MaxTokens
 	if most == 0 {
 		most = defaultMaxTokens
@@ -141,7 +145,7 @@ func (e *Embedder) embed(w *work, text string, v []float32) (truncated bool) {
 	for i, x := range w.sum {
 		v[i] = float32(x / divisor)
 	}
-	return truncated
+	return len(ids), truncated
 }
 
 // cutChars returns the first tokens·length characters of text, and whether there
