@@ -23,8 +23,8 @@
 //     npm install --ignore-scripts onnxruntime-node has it in bin/napi-v6.
 //   - GoMLX, in pure Go, otherwise. There is nothing to install, but a model of
 //     MiniLM's size takes some 30 times as long: on two cores about 350 ms for a
-//     text of 128 tokens instead of 10. Use it for small corpora, or behind a
-//     cache of vectors.
+//     text of 128 tokens instead of 10. It takes twice the file's size in memory.
+//     Use it for small corpora, or behind a cache of vectors.
 //
 // Both give the same vectors up to rounding: tests hold both against the same
 // arithmetic in double precision, within 1e-5. The field Backend insists on one.
@@ -35,14 +35,16 @@
 //
 // # What a text becomes
 //
-// A text is tokenized as tokenizer.json says, by [tokens.ReadTokenizer], and gets
-// the special tokens of its post_processor. It is cut off after MaxTokens tokens,
-// special ones included, or, if that is 0, after max_seq_length of
-// sentence_bert_config.json, truncation.max_length of tokenizer.json or
-// model_max_length of tokenizer_config.json, the first that there is, but never
-// after more than max_position_embeddings of config.json; 512 if no file says
-// anything. How many texts were cut off, and how many tokens the model has read,
-// is in the evaluation's Diagnostics.Usage.
+// A text, without white space at its ends, is tokenized as tokenizer.json says, by
+// [tokens.ReadTokenizer]: WordPiece or Unigram, which leaves out the byte-pair
+// encodings of RoBERTa and ModernBERT. It gets the special tokens of the file's
+// post_processor. Its end is cut off after MaxTokens tokens, special ones included,
+// or, if that is 0, after max_seq_length of sentence_bert_config.json,
+// truncation.max_length of tokenizer.json or model_max_length of
+// tokenizer_config.json, the first that there is, but never after more than
+// max_position_embeddings of config.json; 512 if no file says anything. How many
+// texts were cut off, and how many tokens the model has read, is in the
+// evaluation's Diagnostics.Usage.
 //
 // The model needs an input input_ids, and may have attention_mask and
 // token_type_ids. For an embedder its output is last_hidden_state, or else

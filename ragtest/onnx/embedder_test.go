@@ -72,19 +72,23 @@ func mustEmbed(tb testing.TB, e *Embedder, texts ...string) [][]float32 {
 
 func TestEmbedderGivesTheModelsVectors(t *testing.T) {
 	onBackends(t, func(t *testing.T, backend Backend) {
-		for _, segments := range []bool{true, false} {
+		for _, test := range []struct {
+			segments bool
+			p        Pooling
+			n        Normalization
+		}{
+			{true, PoolingOfModel, NormalizationOfModel},
+			{true, MeanPooling, NotNormalized},
+			{true, CLSPooling, Normalized},
+			{false, CLSPooling, NotNormalized},
+		} {
 			spec := tiny
-			spec.segments = segments
+			spec.segments = test.segments
 			b := newBERT(spec)
-			dir := modelDir(t, b, nil)
-			for _, p := range []Pooling{PoolingOfModel, MeanPooling, CLSPooling} {
-				for _, n := range []Normalization{NormalizationOfModel, Normalized, NotNormalized} {
-					e := closed(t, &Embedder{Model: Model{Dir: dir, Backend: backend}, Pooling: p, Normalization: n})
-					for i, v := range mustEmbed(t, e, sentences...) {
-						if d := distance(v, b.embedding(t, sentences[i], p, n)); !(d <= tolerance) {
-							t.Errorf("%v with segments %v: %q: a component is %g from that in double precision, want at most %g", e, segments, sentences[i], d, tolerance)
-						}
-					}
+			e := closed(t, &Embedder{Model: Model{Dir: modelDir(t, b, nil), Backend: backend}, Pooling: test.p, Normalization: test.n})
+			for i, v := range mustEmbed(t, e, sentences...) {
+				if d := distance(v, b.embedding(t, sentences[i], test.p, test.n)); !(d <= tolerance) {
+					t.Errorf("%v with segments %v: %q: a component is %g from that in double precision, want at most %g", e, test.segments, sentences[i], d, tolerance)
 				}
 			}
 		}

@@ -267,3 +267,28 @@ func TestFindLibrary(t *testing.T) {
 	}
 	wantError(t, (&Embedder{Model: Model{Dir: model, Backend: ONNXRuntime}}).Validate(), "was not found")
 }
+
+// Whatever a file holds, the pure-Go backend gives numbers or an error.
+func FuzzGoModel(f *testing.F) {
+	f.Add(newBERT(bert{layers: 1, hidden: 4, heads: 2, inner: 4, vocabulary: 4, positions: 8, segments: true}).file())
+	f.Add(newBERT(bert{layers: 1, hidden: 4, heads: 1, inner: 4, vocabulary: 4, positions: 8, labels: 2}).file())
+	for _, content := range hostileModels {
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(t.TempDir(), "model.onnx")
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := openGo(path)
+		if err != nil || checkInputs(s.inputs()) != nil || len(s.outputs()) == 0 {
+			return
+		}
+		b := newBatch(1, 4, 0)
+		b.set(0, encoding{ids: []int{2, 1, 3}, segments: []int{0, 0, 1}})
+		out, err := s.run(s.outputs()[0], b)
+		if err == nil && len(out.data) == 0 && len(out.shape) == 0 {
+			t.Error("neither numbers nor an error")
+		}
+	})
+}

@@ -84,8 +84,10 @@ func (l *loaded) single(text string) encoding {
 	return e
 }
 
-// ids returns the IDs of the tokens of a text, without special ones.
+// ids returns the IDs of the tokens of a text, without special ones. White space
+// at its ends does not count, as in sentence-transformers.
 func (l *loaded) ids(text string) []int {
+	text = strings.TrimSpace(text)
 	if l.limits.lower {
 		text = strings.ToLower(text)
 	}

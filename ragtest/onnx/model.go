@@ -71,7 +71,12 @@ func (m Model) validate() error {
 }
 
 // name returns what the model is called: its folder's name.
-func (m Model) name() string { return filepath.Base(m.Dir) }
+func (m Model) name() string {
+	if abs, err := filepath.Abs(m.Dir); err == nil && m.Dir != "" {
+		return filepath.Base(abs)
+	}
+	return filepath.Base(m.Dir)
+}
 
 // String returns the name of the model and the fields that change results.
 func (m Model) String() string {
