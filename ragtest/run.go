@@ -64,8 +64,9 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 		return nil
 	}
 	for _, t := range thresholds {
-		got, _ := r.Score(t.metric().Name())
-		r.Thresholds = append(r.Thresholds, ThresholdResult{Metric: t.metric().Name(), Want: t.want().String(), Got: got, Pass: t.want().holds(got)})
+		name := t.metric().Name()
+		mean, _ := r.Score(name)
+		r.Thresholds = append(r.Thresholds, t.want().judge(name, mean, r.queryScores(name)))
 	}
 	report(ctx, tb, reporters, r)
 	publish(tb, name, r)
