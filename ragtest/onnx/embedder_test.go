@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -293,5 +295,68 @@ func TestBatchesAreSortedByLength(t *testing.T) {
 	}
 	if want := []int{1, 5, 3, 4, 0, 2}; !slices.Equal(order, want) {
 		t.Errorf("the texts came in the order %d, want %d", order, want)
+	}
+}
+
+// A model may give the text's vector itself, beside its tokens' or alone.
+func TestOutputs(t *testing.T) {
+	words := make([]float32, 200)
+	for i := range words {
+		words[i] = float32(i)
+	}
+	model := func(outputs ...string) []byte {
+		return graphOf(func(g *graphFile) {
+			all := g.node("Gather", []string{g.floats("words", words, 100, 2), inputIDs}, attribute{"axis", 0})
+			for _, name := range outputs {
+				if name == "sentence_embedding" { // the first token's
+					g.named(name, "Gather", []string{all, g.scalarInt(0)}, attribute{"axis", 1})
+					g.output(name, "batch_size", 2)
+					continue
+				}
+				g.named(name, "Identity", []string{all})
+				g.output(name, "batch_size", "sequence_length", 2)
+			}
+		})
+	}
+	cls, sep := float32(2), float32(3) // IDs; that of a token is in the row {2 ID, 2 ID + 1}
+	first, mean := []float32{2 * cls, 2*cls + 1}, []float32{cls + sep, cls + sep + 1}
+	onBackends(t, func(t *testing.T, backend Backend) {
+		for _, test := range []struct {
+			outputs []string
+			want    []float32
+		}{
+			{[]string{"sentence_embedding"}, first},
+			{[]string{"sentence_embedding", "token_embeddings"}, mean},
+			{[]string{"token_embeddings", "last_hidden_state"}, mean},
+			{[]string{"hidden", "sentence_embedding"}, mean},
+		} {
+			e := closed(t, &Embedder{Model: Model{Dir: replaced(t, model(test.outputs...)), Backend: backend}, Normalization: NotNormalized})
+			if got := mustEmbed(t, e, "")[0]; !slices.Equal(got, test.want) {
+				t.Errorf("outputs %q: got %v, want %v", test.outputs, got, test.want)
+			}
+		}
+	})
+}
+
+// The model is in the folder or in its sub-folder onnx, or where File says, and
+// runs in ONNX Runtime if that is there.
+func TestFiles(t *testing.T) {
+	b := newBERT(tiny)
+	dir := modelDir(t, b, map[string]string{"onnx/model_O2.onnx": string(b.file())})
+	if err := os.Rename(filepath.Join(dir, "model.onnx"), filepath.Join(dir, "onnx", "model.onnx")); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"", "onnx/model_O2.onnx"} {
+		onBackends(t, func(t *testing.T, backend Backend) {
+			e := closed(t, &Embedder{Model: Model{Dir: dir, File: file, Backend: backend}})
+			if d := distance(mustEmbed(t, e, sentences[0])[0], b.embedding(t, sentences[0], 0, 0)); !(d <= tolerance) {
+				t.Errorf("File %q: a component is %g from that in double precision", file, d)
+			}
+		})
+	}
+	needLibrary(t)
+	e := closed(t, &Embedder{Model: Model{Dir: dir}})
+	if name, err := e.Runs(); !strings.HasPrefix(name, "ONNX Runtime 1.") || err != nil {
+		t.Errorf("got %q, error %v, want ONNX Runtime", name, err)
 	}
 }
