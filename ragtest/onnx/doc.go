@@ -2,7 +2,7 @@
 // with model.onnx and tokenizer.json: [Embedder] is a sentence-transformer, such as
 // all-MiniLM-L6-v2, bge-small-en-v1.5 or e5-small-v2, [CrossEncoder] a reranker,
 // such as ms-marco-MiniLM-L-6-v2 or bge-reranker-base. Nothing is sent anywhere,
-// no key is needed, and the vectors are the same on every run.
+// no key is needed, and the vectors are the same on every run on one machine.
 //
 // A folder with everything that is read:
 //
@@ -83,7 +83,6 @@
 //
 // Note: hugot v0.6.1, built on the same GoMLX, has pipelines for such models. It
 // brings 28 modules and 23 MB to a binary where GoMLX and its reader of ONNX files
-// bring 11 and 13, and a tokenizer that is wrong on some texts. An interpreter of
-// our own for BERT's operators would not be faster without assembly, and would lack
-// the operators of the next exporter.
+// bring 11 and 13. An interpreter of our own for BERT's operators would not be
+// faster without assembly, and would lack the operators of the next exporter.
 package onnx

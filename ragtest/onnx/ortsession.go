@@ -26,13 +26,13 @@ type ortSession struct {
 }
 
 func openORT(library, path string) (_ session, err error) {
-	defer recovered(&err, "loading ONNX Runtime from "+library)
 	s := &ortSession{}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
+	defer recovered(&err, "loading ONNX Runtime from "+library)
 	if s.library, err = ort.NewRuntime(library, apiVersion); err != nil {
 		return nil, fmt.Errorf("loading ONNX Runtime from %s: %w: want version 1.23 or later", library, err)
 	}
