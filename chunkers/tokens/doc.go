@@ -50,5 +50,6 @@
 // these, gives the same where it reads the file. Text that is not valid UTF-8 is
 // taken for U+FFFD, byte by byte.
 //
-// A text of 200 tokens takes 15 µs of CPU time by WordPiece.
+// A text of 200 tokens takes about 17 µs of CPU time by WordPiece, and 100 µs by
+// Unigram with a normalizer of 35 rules (AMD EPYC, November 2026).
 package tokens

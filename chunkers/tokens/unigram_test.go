@@ -218,6 +218,9 @@ func TestUnicodeClasses(t *testing.T) {
 func TestChunksByUnigram(t *testing.T) {
 	var docs []*spans.Document
 	for i, text := range readUnigramRecord(t).Texts {
+		if len(text) > 60 {
+			continue
+		}
 		doc, err := spans.NewDocument(spans.DocumentID(fmt.Sprintf("doc-%d", i)), text, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -225,6 +228,9 @@ func TestChunksByUnigram(t *testing.T) {
 		docs = append(docs, doc)
 	}
 	for _, v := range readUnigramRecord(t).Variants {
+		if !slices.Contains([]string{"model2vec", "words", "bytes"}, v.Name) {
+			continue
+		}
 		m := v.tokenizer(t)
 		for _, c := range []chunkers.PositionAwareChunker{
 			FixedToken{Tokens: 7, Overlap: 3, Encoding: m},

@@ -45,7 +45,22 @@
 // Vectors are those of an independent implementation to 10⁻⁶, for
 // potion-base-2M and for a model with a quantized vocabulary.
 //
-// Texts of 200 tokens embedded in a second on one core (AMD EPYC, CPU time,
-// November 2026): 43,000 with potion-base-2M (WordPiece, 64 dimensions), 12,000
-// with a Unigram model of Model2Vec, whose normalizer has 35 rules.
+// Texts of 200 tokens embedded in a second of one core's CPU time (AMD EPYC under
+// load, November 2026): 25,000 with potion-base-2M (WordPiece, 64 dimensions),
+// 9,000 with a Unigram model of Model2Vec, whose normalizer has 35 rules. Opening
+// potion-base-2M takes 55 ms.
+//
+// With potion-base-2M, SciFact's nDCG@10 is 0.363; lexical's BM25 has 0.690. On
+// Chroma's 76 questions about state_of_the_union, span recall at 5 is, where lexical's embedder has 0.867 over recursive chunks of 800:
+//
+//	chunker                            chunks  mean size  recall
+//	recursive, 800 characters          68      706        0.532
+//	semantic, threshold 0.2            238     201        0.606
+//	semantic, percentile 80, buffer 1  133     361        0.627
+//	semantic, target size 800          61      787        0.582
+//	semantic, cluster of at most 800   162     296        0.583
+//
+// So a model of 64 dimensions is for tests of a pipeline and for cutting, where
+// it is fast and close enough; retrieval by its vectors alone is worse than by
+// words. Tests of this package assert these figures, but for the times.
 package model2vec
