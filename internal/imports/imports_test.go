@@ -76,6 +76,7 @@ func TestImportsRunOneWay(t *testing.T) {
 func TestOneAdapterImportsEachSDK(t *testing.T) {
 	importers := map[string]string{
 		"github.com/clipperhouse/uax29/v2/sentences": "chunkers/sentence",
+		"github.com/jackc/pgx/v5":                    "ragtest/pgvector",
 		"github.com/philippgille/chromem-go":         "ragtest/chromem",
 		"github.com/tiktoken-go/tokenizer":           "chunkers/tokens",
 		"github.com/yuin/goldmark/parser":            "chunkers/markdown",
