@@ -188,6 +188,7 @@ func TestDoneContextEndsWhatIsUnderWay(t *testing.T) {
 			if err := test.call(ctx); !errors.Is(err, stop) || !stalled.Load() {
 				t.Errorf("got error %v, want %v", err, stop)
 			}
+			p.cutAll() // a connection that was given up waits for the server to close it
 		})
 	}
 	if exactly.Len() != 1 {

@@ -164,7 +164,8 @@ func (s *Store[C]) indexedValue(vector string) string {
 }
 
 // buildIndex builds the index unless it is built. Of several searches that come
-// first, one builds and the others wait.
+// first, one builds and the others wait. An index that is there already is one
+// whose building was lost to the store.
 func (s *Store[C]) buildIndex(ctx context.Context) error {
 	if s.hnsw == nil || s.indexed.Load() {
 		return nil
@@ -182,7 +183,7 @@ func (s *Store[C]) buildIndex(ctx context.Context) error {
 	if s.hnsw.HalfPrecision {
 		kind = "halfvec"
 	}
-	_, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE INDEX chunks_hnsw ON %s USING hnsw ((%s) %s.%s_cosine_ops) WITH (m = %d, ef_construction = %d)",
+	_, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE INDEX IF NOT EXISTS chunks_hnsw ON %s USING hnsw ((%s) %s.%s_cosine_ops) WITH (m = %d, ef_construction = %d)",
 		s.table(), s.indexedValue("embedding"), s.server.types, kind, s.hnsw.M, s.hnsw.EfConstruction))
 	if err != nil {
 		return fmt.Errorf("building the HNSW index: %w", detailed(err))

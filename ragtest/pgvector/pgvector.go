@@ -26,12 +26,13 @@
 //
 // # Scores
 //
-// The score is 1 minus pgvector's cosine distance. pgvector adds up in float32:
-// for vectors of up to 2,000 components scores are within 1e-6 of the cosine
-// similarity, and within 1e-5 for longer ones. Chunks whose scores are that close
-// may change places with another server, extension or processor; equal vectors
-// have equal scores, and are ranked by insertion order. The zero vector, for
-// which pgvector has no answer, scores 0 with everything.
+// The score is 1 minus pgvector's cosine distance. pgvector adds up in float32,
+// in an order that depends on how it was compiled: scores are within 5e-6 of the
+// cosine similarity for vectors of up to 2,000 components, and within 1e-5 for
+// longer ones. Chunks whose scores are that close may change places with another
+// server, extension or processor; equal vectors have equal scores, and are ranked
+// by insertion order. The zero vector, for which pgvector has no answer, scores 0
+// with everything.
 //
 // A store keeps every rule of [ragtest.CheckStore], with an HNSW index as far as
 // it holds no more chunks than a search has candidates.

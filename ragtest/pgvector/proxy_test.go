@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,11 +45,10 @@ func proxied(t *testing.T) (*pgxpool.Pool, *proxy) {
 	}
 	t.Cleanup(p.close)
 	pool := newPool(t, func(c *pgxpool.Config) {
-		network, server := pgxNetworkAddress(c)
-		if network != "tcp" {
-			t.Skip("the server does not listen on TCP")
+		if strings.HasPrefix(c.ConnConfig.Host, "/") {
+			t.Skip("the server of RAGTEST_PG_DSN does not listen on TCP")
 		}
-		p.server = server
+		p.server = net.JoinHostPort(c.ConnConfig.Host, strconv.Itoa(int(c.ConnConfig.Port)))
 		here := p.listener.Addr().(*net.TCPAddr)
 		c.ConnConfig.Host, c.ConnConfig.Port = here.IP.String(), uint16(here.Port)
 		c.ConnConfig.TLSConfig, c.ConnConfig.Fallbacks = nil, nil
@@ -65,24 +65,23 @@ func proxied(t *testing.T) (*pgxpool.Pool, *proxy) {
 	return pool, p
 }
 
-func pgxNetworkAddress(c *pgxpool.Config) (network, address string) {
-	if len(c.ConnConfig.Host) > 0 && c.ConnConfig.Host[0] == '/' {
-		return "unix", c.ConnConfig.Host
-	}
-	return "tcp", net.JoinHostPort(c.ConnConfig.Host, strconv.Itoa(int(c.ConnConfig.Port)))
-}
-
 // on has the proxy decide by inspect from now on.
 func (p *proxy) on(inspect func(kind byte, body []byte) action) { p.inspect.Store(&inspect) }
+
+// cutAll cuts the connections that are open.
+func (p *proxy) cutAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		c.Close()
+	}
+	p.open = nil
+}
 
 // close refuses further connections and cuts those that are open.
 func (p *proxy) close() {
 	p.listener.Close()
-	p.mu.Lock()
-	for _, c := range p.open {
-		c.Close()
-	}
-	p.mu.Unlock()
+	p.cutAll()
 	p.wg.Wait()
 }
 
@@ -152,5 +151,11 @@ func (p *proxy) serve(client net.Conn) {
 		if _, err := server.Write(append(header, body...)); err != nil {
 			return
 		}
+		// After a request to cancel the server closes; PGlite does not.
+		if len(header) == 4 && binary.BigEndian.Uint32(body) == cancelRequest {
+			return
+		}
 	}
 }
+
+const cancelRequest = 80877102

@@ -70,8 +70,6 @@ func TestSchemasOfOthers(t *testing.T) {
 	if !query[bool](t, pool, "SELECT to_regclass('others.chunks') IS NOT NULL") {
 		t.Error("the table of others is gone")
 	}
-	_, err = New[chunkers.Chunk](t.Context(), pool, Options{Schema: "pg_mine"})
-	wantError(t, err, "creating the schema pg_mine: ")
 }
 
 // TestCloseLeavesWhatOthersMade changes the schema of a store behind it.
