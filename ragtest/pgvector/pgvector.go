@@ -44,6 +44,24 @@
 // not compare such results with stored ones. An evaluation also searches
 // exactly, and reports what the index missed as [ragtest.Diagnostics].IndexRecall.
 //
+// BenchmarkHNSW measured these, with PostgreSQL 17 and pgvector 0.8.0, on 100,000
+// pieces of 200 characters, which overlap by 135, of the abstracts of SciFact,
+// embedded by lexical.Embedder in 384 components. The share of the ten most
+// similar pieces that a search finds, mean over 300 claims, is
+//
+//	ef_search                    10     20     40    100    200    400   building
+//	m=8                       0.485  0.628  0.752  0.873  0.932  0.963       48 s
+//	m=16 (the default)        0.633  0.758  0.869  0.952  0.978  0.992      113 s
+//	m=16, half precision      0.617  0.758  0.861  0.944  0.977  0.991      103 s
+//	m=16, ef_construction=200 0.624  0.768  0.878  0.961  0.985  0.998      430 s
+//	m=32, ef_construction=200 0.764  0.859  0.932  0.984  0.997  0.999      683 s
+//
+// A search took 5, 7, 10, 12, 18 and 39 ms at m=16, and an exact one 350 ms. The
+// times are of two processors that had other work to do: more than their order
+// of magnitude they do not tell. Such vectors are hard: hashed words have little
+// of the structure that a graph follows. Vectors around 1,000 centres, which
+// have much, CLUSTERED.
+//
 // # Faults
 //
 // An Add that fails leaves the store as it was. Nothing is retried, but for a
