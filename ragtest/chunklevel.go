@@ -19,6 +19,7 @@ type chunkLevel struct {
 	k        int
 
 	chunks  map[chunkers.ChunkID]chunkers.Chunk // all; nil without a chunker
+	rows    map[chunkers.ChunkID]int            // of the indexed chunks
 	scorer  *chunkScorer
 	scratch []chunkers.ChunkID
 }
@@ -87,11 +88,13 @@ func (l *chunkLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 // index keeps the first of the chunks with equal texts.
 func (l *chunkLevel) index(chunks []chunkers.Chunk, d *Diagnostics) ([]chunkers.Chunk, error) {
 	l.chunks = make(map[chunkers.ChunkID]chunkers.Chunk, len(chunks))
+	l.rows = make(map[chunkers.ChunkID]int, len(chunks))
 	distinct := make([]chunkers.Chunk, 0, len(chunks))
 	for i, c := range chunks {
 		first, ok := l.chunks[c.ID]
 		if !ok {
 			l.chunks[c.ID] = c
+			l.rows[c.ID] = len(distinct)
 			distinct = append(distinct, c)
 			continue
 		}
@@ -183,4 +186,45 @@ func (l *chunkLevel) explain(query int, hits []ScoredChunk[chunkers.Chunk], r *Q
 		}
 	}
 	return nil
+}
+
+func (l *chunkLevel) recallName() string { return ChunkRecall.Name() }
+
+func (l *chunkLevel) relevantText(query int) int {
+	l.scorer.load(ChunkOutcome{Relevant: l.truth[query].Relevant})
+	return len(l.scorer.relevant)
+}
+
+// inIndex: ground truth that names a chunk which is not indexed is an error.
+func (l *chunkLevel) inIndex(query int) (all, best int) {
+	all = l.relevantText(query)
+	return all, min(all, l.k)
+}
+
+func (l *chunkLevel) in(query int, hits []ScoredChunk[chunkers.Chunk]) (all, best int) {
+	for _, h := range hits {
+		if slices.Contains(l.truth[query].Relevant, h.Chunk.ID) {
+			all++
+		}
+	}
+	return all, min(all, l.k)
+}
+
+func (l *chunkLevel) irrelevantText(query int, hits []ScoredChunk[chunkers.Chunk]) (beside, apart, all int) {
+	found, _ := l.in(query, hits)
+	return 0, len(hits) - found, len(hits)
+}
+
+func (l *chunkLevel) holders(p Passage) []int {
+	id, err := chunkers.ParseChunkID(p.ChunkID)
+	row, ok := l.rows[id]
+	if err != nil || !ok {
+		return nil
+	}
+	return []int{row}
+}
+
+func (l *chunkLevel) holder(p Passage) func(chunkers.Chunk) bool {
+	id, err := chunkers.ParseChunkID(p.ChunkID)
+	return func(c chunkers.Chunk) bool { return err == nil && c.ID == id }
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/parallel"
+	"github.com/rageval/rageval/internal/stats"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -25,11 +25,12 @@ type engine[C chunkers.Indexed] struct {
 	usage   usageMeter
 	began   time.Time
 
-	chunks      int
 	diagnostics Diagnostics
+	indexed     []C                // all chunks, in order
 	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
 	vectors     [][]float32        // of the queries, for dense retrieval
 	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
+	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
 	scores      [][]float64        // of each query in the last round, by metric
 	repeated    int                // how many chunks were retrieved twice for a query in the last round
@@ -56,6 +57,7 @@ type level[C chunkers.Indexed] interface {
 	score(query int, hits []ScoredChunk[C], scores []float64) error
 	// explain fills in what was retrieved and missed.
 	explain(query int, hits []ScoredChunk[C], r *QueryResult) error
+	evidence[C]
 }
 
 // identity tells the chunks of one run apart: by place or by text.
@@ -187,14 +189,14 @@ func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
 }
 
 func (e *engine[C]) index(ctx context.Context, chunks []C) error {
-	e.chunks = len(chunks)
+	e.indexed = chunks
 	e.known = make(map[identity]int, len(chunks))
 	for _, c := range chunks {
 		e.known[e.level.identity(c)]++
 	}
 	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
-		if a, ok := d.store.(ApproximateSearcher); ok && a.Approximate() {
+		if _, exact := d.store.(*MemoryStore[C]); !exact {
 			d.exact = NewMemoryStore[C]()
 		}
 		var err error
@@ -216,7 +218,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Name:              e.name,
 		Level:             e.level.name(),
 		K:                 e.k,
-		Chunks:            e.chunks,
+		Chunks:            len(e.indexed),
 		Metrics:           make([]Score, len(e.metrics)),
 		Queries:           make([]QueryResult, len(e.queries)),
 		Diagnostics:       e.diagnostics,
@@ -225,16 +227,18 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
-	if d, ok := e.retriever.(*dense[C]); ok {
-		if e.repeated > 0 {
-			r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
-		}
-		if r.Diagnostics.IndexRecall, err = d.indexRecall(ctx, e.vectors, e.found, e.fetchK); err != nil {
-			return nil, err
-		}
+	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
+		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
+	columns := make([][]float64, len(e.metrics))
 	for m, name := range e.metrics {
-		r.Metrics[m] = Score{name, mean(e.scores, m)}
+		columns[m] = column(e.scores, m)
+		r.Metrics[m] = Score{name, stats.Mean(columns[m])}
+	}
+	for m, interval := range stats.Bootstrap(columns, 0.95) {
+		if interval.Low < interval.High {
+			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
+		}
 	}
 	for i, q := range e.queries {
 		out := &r.Queries[i]
@@ -249,29 +253,19 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 			r.Diagnostics.QueriesWithoutRelevant++
 		}
 	}
+	if err := e.diagnose(ctx, r); err != nil {
+		return nil, err
+	}
 	r.Trace = e.trace.trace()
 	r.Elapsed = time.Since(e.began)
 	return r, nil
 }
 
-// mean returns the mean of one column, rounded once: that of equal scores is
-// their score, so that a threshold of 0.8 holds for queries that all score 0.8.
-// What rounding loses is summed beside the sum (Neumaier 1974), and the remainder
-// of the division is taken into account.
-func mean(rows [][]float64, column int) float64 {
-	sum, lost := 0.0, 0.0
-	for _, row := range rows {
-		x := row[column]
-		s := sum + x
-		if math.Abs(sum) >= math.Abs(x) {
-			lost += (sum - s) + x
-		} else {
-			lost += (x - s) + sum
-		}
-		sum = s
+// column returns the scores of all queries by one metric.
+func column(rows [][]float64, i int) []float64 {
+	values := make([]float64, len(rows))
+	for j, row := range rows {
+		values[j] = row[i]
 	}
-	n := float64(len(rows))
-	quotient := sum / n
-	remainder := math.FMA(-quotient, n, sum) + lost
-	return quotient + remainder/n
+	return values
 }

@@ -36,15 +36,28 @@ func TestTokenLevel(t *testing.T) {
 			// Both lines say bananas: the tie goes to the first.
 			Hits: []ragtest.Hit{{Rank: 1, ChunkID: chunkers.NewPositionAwareChunkID("bananas").String(), Doc: "a.md",
 				Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Score: got.Queries[0].Hits[0].Score, Text: "bananas"}},
-			Relevant: []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Text: "bananas"}},
+			Relevant:        []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Text: "bananas"}},
+			Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 1}},
+			RecallLosses:    losses(0, 0, 0, 0, 0),
+			PrecisionLosses: precisionLosses(0, 0),
 		}, {
 			ID: ragtest.NewQueryID("pfel"), Text: "pfel",
 			Scores: []ragtest.Score{{Metric: "span_recall", Value: 0.5}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.5}},
 			Hits: []ragtest.Hit{{Rank: 1, ChunkID: chunkers.NewPositionAwareChunkID("äpfel").String(), Doc: "a.md",
 				Span: spans.Span{Doc: "a.md", Start: 0, End: 5}, Score: got.Queries[1].Hits[0].Score, Text: "äpfel"}},
 			Relevant: []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 0, End: 10}, Text: "äpfel\nbana"}},
-			Missed:   []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 5, End: 10}, Text: "\nbana"}},
+			Missed:   []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 5, End: 10}, Text: "\nbana", Lost: ragtest.LossBudget, Rank: 4}},
+			// No chunk holds the line end, and no single chunk both lines. Of the two
+			// lines that say bananas, this one is the second best, after cherries and dates.
+			Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 0.5}},
+			RecallLosses:    losses(0.1, 0.4, 0, 0, 0),
+			PrecisionLosses: precisionLosses(0, 0),
 		}},
+		// All queries have the same precision.
+		Intervals:         []ragtest.ScoreInterval{{Metric: "span_recall", Low: 0.5, High: 1}, {Metric: "span_iou", Low: 0.5, High: 1}},
+		Ceilings:          []ragtest.Score{{Metric: "span_recall", Value: 0.75}},
+		RecallLosses:      losses(0.05, 0.2, 0, 0, 0),
+		PrecisionLosses:   precisionLosses(0, 0),
 		Diagnostics:       ragtest.Diagnostics{Documents: 2, EmbeddedTexts: 4, DuplicateChunks: 1},
 		Components:        ragtest.Components{Chunker: "lines", Embedder: "letters", Store: got.Components.Store},
 		CorpusFingerprint: e.Corpus.Fingerprint(),
@@ -75,7 +88,7 @@ func TestChunkLevel(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", metric, value, ok, want)
 		}
 	}
-	want := []ragtest.Passage{{ChunkID: chunkers.NewChunkID("dates").String(), Doc: "b.md", Text: "dates"}}
+	want := []ragtest.Passage{{ChunkID: chunkers.NewChunkID("dates").String(), Doc: "b.md", Text: "dates", Lost: ragtest.LossBudget, Rank: 2}}
 	if diff := cmp.Diff(got.Queries[0].Missed, want); diff != "" {
 		t.Errorf("missed (-got +want):\n%s", diff)
 	}

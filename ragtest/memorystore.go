@@ -112,3 +112,11 @@ func (s *MemoryStore[C]) search(ctx context.Context, queries [][]float32, k int)
 	}
 	return found, nil
 }
+
+// bestRanks returns, for each query and each of its sets of chunks, given by
+// insertion order, the best rank that any of the set has in the search for it.
+func (s *MemoryStore[C]) bestRanks(ctx context.Context, queries [][]float32, sets [][][]int) ([][]int, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vectors.BestRanks(ctx, queries, sets)
+}

@@ -36,7 +36,9 @@ type ScoredChunk[C any] struct {
 // none for k = 0. It neither modifies nor keeps the query, and is called from
 // several goroutines at once, never during Add.
 //
-// An evaluation never empties or closes a store: whoever made it does.
+// An evaluation never empties or closes a store: whoever made it does. It keeps
+// the vectors in a [MemoryStore] too, unless the store is one, to tell what the
+// store does not find though exact search does: see [LossIndex].
 type VectorStore[C any] interface {
 	Add(ctx context.Context, chunks []C, vectors [][]float32) error
 	Search(ctx context.Context, query []float32, k int) ([]ScoredChunk[C], error)
@@ -47,14 +49,6 @@ type VectorStore[C any] interface {
 // what Search returns for it.
 type BatchSearcher[C any] interface {
 	SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error)
-}
-
-// ApproximateSearcher is implemented by vector stores that may miss some of the
-// most similar chunks, for speed. If Approximate returns true, an evaluation
-// keeps the vectors in a [MemoryStore] too and reports how much of what exact
-// search finds the store found: see [Diagnostics].
-type ApproximateSearcher interface {
-	Approximate() bool
 }
 
 // Retriever finds chunks for queries in whatever way it likes: lexical, hybrid,

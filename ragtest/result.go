@@ -17,9 +17,14 @@ type Result struct {
 	Name              string            `json:"name"`
 	Level             string            `json:"level"` // "token" or "chunk"
 	K                 int               `json:"k"`
-	Chunks            int               `json:"chunks"`  // indexed; 0 if the retriever brought its own
-	Metrics           []Score           `json:"metrics"` // means over the queries, in the order of the evaluation's metrics
+	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
+	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
+	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a metric that scores all queries alike
+	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
+	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
+	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
 	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
+	Baseline          *BaselineResult   `json:"baseline,omitempty"` // nil if there is none to compare with
 	Diagnostics       Diagnostics       `json:"diagnostics"`
 	Components        Components        `json:"components"`
 	CorpusFingerprint string            `json:"corpusFingerprint"`       // of spans.Corpus.Fingerprint
@@ -36,12 +41,26 @@ type Score struct {
 	Value  float64 `json:"value"`
 }
 
+// ScoreInterval is a confidence interval for the mean of a metric over all the
+// queries that those evaluated stand for: two-sided, of 95 %, by the bias-corrected
+// and accelerated bootstrap (Efron, "Better bootstrap confidence intervals", JASA
+// 1987) of 2,000 samples. It covers somewhat less than 95 % where nearly all
+// queries score 1: to claim that a mean is high enough, use WithConfidence.
+type ScoreInterval struct {
+	Metric string  `json:"metric"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
 // ThresholdResult is the verdict on one threshold.
 type ThresholdResult struct {
 	Metric string  `json:"metric"`
-	Want   string  `json:"want"` // such as ">= 0.8"
-	Got    float64 `json:"got"`
-	Pass   bool    `json:"pass"`
+	Want   string  `json:"want"` // such as ">= 0.8", ">= 0.8 with confidence 0.95"
+	Got    float64 `json:"got"`  // the mean
+	// Bound is what the mean is at least, with the confidence that the threshold
+	// asks for, or at most if it is an upper one; 0 if it asks for none.
+	Bound float64 `json:"bound,omitempty"`
+	Pass  bool    `json:"pass"`
 }
 
 // Components names what was evaluated: what each component's String method
@@ -63,7 +82,7 @@ type Diagnostics struct {
 	DuplicateChunks        int      `json:"duplicateChunks"`        // with the text of an earlier chunk; chunk level does not index them
 	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
 	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
-	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of an ApproximateSearcher: the share of the FetchK chunks of exact search that it found; nil: not asked
+	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
 	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
 	Warnings               []string `json:"warnings,omitempty"`
 }
@@ -81,6 +100,10 @@ type QueryResult struct {
 	Hits     []Hit             `json:"hits,omitempty"`     // best first, at most K
 	Relevant []Passage         `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
 	Missed   []Passage         `json:"missed,omitempty"`   // the part of Relevant that no hit covers
+
+	Ceilings        []Score `json:"ceilings,omitempty"`        // the best scores that any ranking of the indexed chunks has; none if nothing was indexed
+	RecallLosses    []Loss  `json:"recallLosses,omitempty"`    // by stage, in the order of the pipeline; they add up to 1 - recall
+	PrecisionLosses []Loss  `json:"precisionLosses,omitempty"` // by kind; they add up to 1 - precision where anything was retrieved
 }
 
 // Score returns the query's score by the named metric, and whether there is one.
@@ -102,11 +125,27 @@ type Passage struct {
 	Doc     spans.DocumentID `json:"doc,omitempty"`
 	Span    spans.Span       `json:"span,omitzero"`  // token level only
 	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
+
+	// Of a missed passage: the stage that lost it, such as [LossRetriever], and the
+	// best rank of a chunk that holds part of it, which K must reach for it to be
+	// found. The rank is that of the final ranking or, where that has no such
+	// chunk, of exact search; 0 if neither knows it.
+	Lost string `json:"lost,omitempty"`
+	Rank int    `json:"rank,omitempty"`
 }
 
 // Score returns the mean score by the named metric, such as "span_recall@3",
 // and whether there is one.
 func (r *Result) Score(metric string) (float64, bool) { return find(r.Metrics, metric) }
+
+// queryScores returns the scores of all queries by a metric.
+func (r *Result) queryScores(metric string) []float64 {
+	scores := make([]float64, len(r.Queries))
+	for i, q := range r.Queries {
+		scores[i], _ = q.Score(metric)
+	}
+	return scores
+}
 
 func find(scores []Score, metric string) (float64, bool) {
 	for _, s := range scores {

@@ -72,7 +72,7 @@ const (
 type dense[C chunkers.Indexed] struct {
 	embedder Embedder
 	store    VectorStore[C]
-	exact    *MemoryStore[C] // what an approximate store is compared with; nil: nothing
+	exact    *MemoryStore[C] // what the store is compared with; nil: it is exact itself, or nobody asks
 	indexed  atomic.Bool
 	dim      int // of the indexed vectors; 0: none
 }
@@ -262,34 +262,4 @@ func (d *dense[C]) search(ctx context.Context, queries []string, vectors [][]flo
 	done := trace.start("retrieve", 0, len(queries))
 	defer done()
 	return b.SearchBatch(ctx, vectors, k)
-}
-
-// indexRecall returns the mean share of the k chunks of exact search that were
-// found, by their text: equal texts have equal vectors. It is nil if the store is
-// not compared or holds nothing.
-func (d *dense[C]) indexRecall(ctx context.Context, vectors [][]float32, found [][]ScoredChunk[C], k int) (*float64, error) {
-	if d.exact == nil || d.exact.Len() == 0 {
-		return nil, nil
-	}
-	exact, err := d.exact.SearchBatch(ctx, vectors, k)
-	if err != nil {
-		return nil, fmt.Errorf("searching exactly for comparison: %w", err)
-	}
-	shares := make([][]float64, len(exact))
-	nearest := map[string]bool{}
-	for i, list := range exact {
-		clear(nearest)
-		for _, h := range list {
-			nearest[h.Chunk.IndexText()] = true
-		}
-		n := 0
-		for _, h := range found[i] {
-			if nearest[h.Chunk.IndexText()] {
-				n++
-			}
-		}
-		shares[i] = []float64{float64(min(n, len(list))) / float64(len(list))}
-	}
-	recall := mean(shares, 0)
-	return &recall, nil
 }

@@ -172,6 +172,7 @@ func (e *engine[C]) checkReranked(given, reranked []ScoredChunk[C]) ([]ScoredChu
 
 func (e *engine[C]) score(ctx context.Context, lists [][]ScoredChunk[C]) error {
 	defer e.trace.start("score", 0, len(lists))()
+	e.ranked = slices.Clone(lists)
 	n := len(e.metrics)
 	all := make([]float64, len(lists)*n)
 	scores := make([][]float64, len(lists))

@@ -12,8 +12,9 @@ import (
 )
 
 // String returns the table that tests print: a row for each metric with its
-// mean, its smallest value, the share of queries with the largest possible
-// value, and the verdict of its thresholds; then the warnings.
+// mean and the interval that it is known to, its ceiling where that is known, its smallest value, the number of queries
+// with the largest possible value, and the verdict of its thresholds; then at which
+// stages recall was lost, the usage of services, and the warnings.
 func (r *Result) String() string {
 	var b strings.Builder
 	title := r.Level + "-level evaluation"
@@ -35,7 +36,7 @@ func (r *Result) String() string {
 	}
 	b.WriteString("\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  metric\tmean\tmin\tqueries at 1\tthreshold")
+	fmt.Fprintln(w, "  metric\tmean\t95 % interval\tat most\tmin\tqueries at 1\tthreshold")
 	for _, s := range r.Metrics {
 		low, full := s.Value, 0
 		for _, q := range r.Queries {
@@ -45,9 +46,18 @@ func (r *Result) String() string {
 				full++
 			}
 		}
-		fmt.Fprintf(w, "  %s\t%.4f\t%.4f\t%d\t%s\n", s.Metric, s.Value, low, full, r.verdict(s.Metric))
+		ceiling := ""
+		if c, ok := find(r.Ceilings, s.Metric); ok {
+			ceiling = fmt.Sprintf("%.4f", c)
+		}
+		interval := ""
+		if i := slices.IndexFunc(r.Intervals, func(i ScoreInterval) bool { return i.Metric == s.Metric }); i >= 0 {
+			interval = fmt.Sprintf("%.4f to %.4f", r.Intervals[i].Low, r.Intervals[i].High)
+		}
+		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, interval, ceiling, low, full, r.verdict(s.Metric))
 	}
 	w.Flush()
+	b.WriteString(r.lossTable())
 	if recall := r.Diagnostics.IndexRecall; recall != nil {
 		fmt.Fprintf(&b, "  the store found %.4f of what exact search finds\n", *recall)
 	}
@@ -58,6 +68,26 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "  warning: %s\n", warning)
 	}
 	return trimLines(b.String())
+}
+
+// lossTable returns a waterfall: from a recall of 1 through what each stage lost
+// to what is left.
+func (r *Result) lossTable() string {
+	if !slices.ContainsFunc(r.RecallLosses, func(l Loss) bool { return l.Amount != 0 }) {
+		return ""
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	left := 1.0
+	head, amounts := "  recall lost by", "  "
+	for _, l := range r.RecallLosses {
+		head += "\t" + l.Stage
+		amounts += fmt.Sprintf("\t%.4f", l.Amount)
+		left -= l.Amount
+	}
+	fmt.Fprintf(w, "%s\tleft\n%s\t%.4f\n", head, amounts, max(left, 0))
+	w.Flush()
+	return "\n" + b.String()
 }
 
 func (r *Result) verdict(metric string) string {
@@ -108,11 +138,14 @@ const (
 // that are furthest from it with what they missed.
 func (r *Result) failure(t ThresholdResult, want bound) string {
 	got := fmt.Sprintf("%.4f", t.Got)
-	if rounded, err := strconv.ParseFloat(got, 64); err == nil && want.holds(rounded) {
+	if rounded, err := strconv.ParseFloat(got, 64); err == nil && want.holds(rounded) && !want.confident {
 		got = strconv.FormatFloat(t.Got, 'g', -1, 64)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: got %s, want %s, over %s", t.Metric, got, want, count(len(r.Queries), "query"))
+	if want.confident {
+		fmt.Fprintf(&b, ", which only show %s %.4f; %s", want.relation(), t.Bound, want.needed(r.queryScores(t.Metric)))
+	}
 	for i, q := range r.worst(t.Metric, want) {
 		if i == 0 {
 			b.WriteString("\nthe worst queries:")
@@ -123,19 +156,30 @@ func (r *Result) failure(t ThresholdResult, want bound) string {
 		if want.upper { // too much was found, not too little
 			missed = nil
 		}
-		for _, p := range missed[:min(missedPassages, len(missed))] {
-			fmt.Fprintf(&b, "\n          missed %s", place(p.Span, p.ChunkID))
-			if p.Text != "" {
-				fmt.Fprintf(&b, " %q", abbreviate(p.Text, 80))
-			}
-		}
-		if more := len(missed) - missedPassages; more > 0 {
-			fmt.Fprintf(&b, "\n          and %d more", more)
-		}
+		b.WriteString(describeMissed(missed))
 		if len(q.Hits) > 0 {
 			first := q.Hits[0]
 			fmt.Fprintf(&b, "\n          retrieved first %s %q", place(first.Span, first.ChunkID), abbreviate(first.Text, 80))
 		}
+	}
+	return b.String()
+}
+
+// describeMissed lists what was missed, the first passages of it.
+func describeMissed(missed []Passage) string {
+	var b strings.Builder
+	for _, p := range missed[:min(missedPassages, len(missed))] {
+		fmt.Fprintf(&b, "\n          missed %s", place(p.Span, p.ChunkID))
+		if p.Text != "" {
+			fmt.Fprintf(&b, " %q", abbreviate(p.Text, 80))
+		}
+		fmt.Fprintf(&b, ", lost by %s", p.Lost)
+		if p.Rank > 0 {
+			fmt.Fprintf(&b, " at rank %d", p.Rank)
+		}
+	}
+	if more := len(missed) - missedPassages; more > 0 {
+		fmt.Fprintf(&b, "\n          and %d more", more)
 	}
 	return b.String()
 }

@@ -23,10 +23,13 @@ func TestResultTable(t *testing.T) {
 	want := `token-level evaluation fruit: 2 documents, 3 queries, K = 1, 5 chunks
   chunker lines  embedder letters  store memory
 
-  metric          mean    min     queries at 1  threshold
-  span_recall     0.8333  0.5000  2             >= 0.9 FAILED, <= 1 ok
-  span_precision  0.6667  0.0000  2
-  span_iou        0.5000  0.0000  1
+  metric          mean    95 % interval     at most  min     queries at 1  threshold
+  span_recall     0.8333  0.5000 to 1.0000  0.8333   0.5000  2             >= 0.9 FAILED, <= 1 ok
+  span_precision  0.6667  0.0000 to 1.0000           0.0000  2
+  span_iou        0.5000  0.0000 to 1.0000           0.0000  1
+
+  recall lost by  unlocatable  budget  retriever  index   reranker  left
+                  0.0333       0.1333  0.0000     0.0000  0.0000    0.8333
   warning: mind the gap
 `
 	if diff := cmp.Diff(r.String(), want); diff != "" {
@@ -61,9 +64,12 @@ func TestTableWithNonASCII(t *testing.T) {
 	want := `token-level evaluation Früchte 果物: 2 documents, 3 queries, K = 1, 5 chunks
   chunker zeilen/größe=3  retriever Ähnlichkeit
 
-  metric       mean    min     queries at 1  threshold
-  span_recall  0.8333  0.5000  2
-  span_mrr@1   0.6667  0.0000  2
+  metric       mean    95 % interval     at most  min     queries at 1  threshold
+  span_recall  0.8333  0.5000 to 1.0000  0.8333   0.5000  2
+  span_mrr@1   0.6667  0.0000 to 1.0000           0.0000  2
+
+  recall lost by  unlocatable  budget  retriever  index   reranker  left
+                  0.0333       0.1333  0.0000     0.0000  0.0000    0.8333
   warning: „ä“ was skipped
 `
 	if diff := cmp.Diff(r.String(), want); diff != "" {

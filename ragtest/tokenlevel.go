@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/coverage"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -20,9 +21,17 @@ type tokenLevel struct {
 	measured []TokenMetric
 	k        int
 
-	scorer  *tokenScorer
-	scratch []spans.Span
+	chunks []chunkers.PositionAwareChunk // all, document by document
+	rows   map[spans.DocumentID]rowRange // of chunks
+
+	scorer   *tokenScorer
+	scratch  []spans.Span
+	optimum  coverage.Optimum
+	hitIndex coverage.Index
 }
+
+// rowRange is a range of indexed chunks: [first, end).
+type rowRange struct{ first, end int }
 
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
@@ -138,6 +147,15 @@ func (l *tokenLevel) index(chunks []chunkers.PositionAwareChunk, d *Diagnostics)
 	}
 	d.DuplicateChunks = len(chunks) - len(texts)
 	l.scorer = newTokenScorer(places, l.k)
+	l.chunks, l.rows = chunks, map[spans.DocumentID]rowRange{}
+	for i, c := range chunks {
+		of, ok := l.rows[c.Span.Doc]
+		if !ok {
+			of.first = i
+		}
+		of.end = i + 1
+		l.rows[c.Span.Doc] = of
+	}
 	return chunks, nil
 }
 
@@ -165,11 +183,7 @@ func (l *tokenLevel) complete(c chunkers.PositionAwareChunk, own bool) (chunkers
 func (l *tokenLevel) keepsFirst() bool { return false }
 
 func (l *tokenLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwareChunk], scores []float64) error {
-	l.scratch = l.scratch[:0]
-	for _, h := range hits {
-		l.scratch = append(l.scratch, h.Chunk.Span)
-	}
-	l.scorer.load(l.relevant[query], TokenOutcome{Retrieved: l.scratch, Relevant: l.truth[query].Relevant})
+	l.scorer.load(l.relevant[query], TokenOutcome{Retrieved: l.spansOf(hits), Relevant: l.truth[query].Relevant})
 	for i, m := range l.measured {
 		var err error
 		if scores[i], err = l.scorer.score(m); err != nil {
@@ -181,17 +195,15 @@ func (l *tokenLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwareC
 
 func (l *tokenLevel) explain(query int, hits []ScoredChunk[chunkers.PositionAwareChunk], r *QueryResult) error {
 	r.Hits = slices.Grow(r.Hits, len(hits))
-	l.scratch = l.scratch[:0]
 	for i, h := range hits {
 		c := h.Chunk
-		l.scratch = append(l.scratch, c.Span)
 		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: c.Text})
 	}
 	var err error
 	if r.Relevant, err = l.passages(l.relevant[query]); err != nil {
 		return err
 	}
-	r.Missed, err = l.passages(l.relevant[query].Subtract(spans.Union(l.scratch...)))
+	r.Missed, err = l.passages(l.relevant[query].Subtract(spans.Union(l.spansOf(hits)...)))
 	return err
 }
 
@@ -211,4 +223,55 @@ func (l *tokenLevel) passages(set spans.Set) ([]Passage, error) {
 func (l *tokenLevel) slice(s spans.Span) (string, error) {
 	doc, _ := l.corpus.Document(s.Doc)
 	return doc.Slice(s)
+}
+
+func (l *tokenLevel) recallName() string { return SpanRecall.Name() }
+
+func (l *tokenLevel) relevantText(query int) int { return l.relevant[query].Len() }
+
+func (l *tokenLevel) inIndex(query int) (all, best int) {
+	return l.optimum.Reach(l.scorer.index(), l.relevant[query], l.k)
+}
+
+func (l *tokenLevel) in(query int, hits []ScoredChunk[chunkers.PositionAwareChunk]) (all, best int) {
+	l.hitIndex.Reset(l.spansOf(hits))
+	return l.optimum.Reach(&l.hitIndex, l.relevant[query], l.k)
+}
+
+// spansOf is valid until the next call.
+func (l *tokenLevel) spansOf(hits []ScoredChunk[chunkers.PositionAwareChunk]) []spans.Span {
+	l.scratch = l.scratch[:0]
+	for _, h := range hits {
+		l.scratch = append(l.scratch, h.Chunk.Span)
+	}
+	return l.scratch
+}
+
+func (l *tokenLevel) irrelevantText(query int, hits []ScoredChunk[chunkers.PositionAwareChunk]) (beside, apart, all int) {
+	retrieved := spans.Union(l.spansOf(hits)...)
+	touching := l.scratch[:0]
+	for _, h := range hits {
+		if s := h.Chunk.Span; spans.OverlapLen(spans.Union(s), l.relevant[query]) > 0 {
+			touching = append(touching, s)
+		}
+	}
+	covered := spans.OverlapLen(retrieved, l.relevant[query])
+	near := spans.Union(touching...).Len()
+	return near - covered, retrieved.Len() - near, retrieved.Len()
+}
+
+func (l *tokenLevel) holders(p Passage) []int {
+	var rows []int
+	holds := l.holder(p)
+	of := l.rows[p.Doc]
+	for i, c := range l.chunks[of.first:of.end] {
+		if holds(c) {
+			rows = append(rows, of.first+i)
+		}
+	}
+	return rows
+}
+
+func (l *tokenLevel) holder(p Passage) func(chunkers.PositionAwareChunk) bool {
+	return func(c chunkers.PositionAwareChunk) bool { return c.Span.Overlaps(p.Span) }
 }

@@ -54,8 +54,6 @@ type forgetful struct {
 	*ragtest.MemoryStore[chunk]
 }
 
-func (forgetful) Approximate() bool { return true }
-
 func (f forgetful) Search(ctx context.Context, query []float32, k int) (ranking, error) {
 	found, err := f.MemoryStore.Search(ctx, query, k)
 	var kept ranking
@@ -76,7 +74,7 @@ func (f forgetful) SearchBatch(ctx context.Context, queries [][]float32, k int) 
 	return lists, nil
 }
 
-func TestApproximateStoreIsComparedWithExactSearch(t *testing.T) {
+func TestStoreIsComparedWithExactSearch(t *testing.T) {
 	e := fruit(t)
 	e.K = 4
 	exact, err := e.Evaluate(t.Context())

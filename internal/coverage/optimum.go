@@ -14,6 +14,7 @@ type Optimum struct {
 	best, next []int
 	window     []int
 	curve      []int
+	coverable  int // of the last call
 }
 
 // part is what a chunk holds of the relevant characters, when these are
@@ -31,27 +32,36 @@ type part struct{ start, end int }
 func (o *Optimum) Curve(x *Index, relevant spans.Set, k int) []int {
 	o.project(x, relevant)
 	o.curve = o.curve[:0]
-	if len(o.parts) == 0 || k < 1 {
-		return o.curve
-	}
-	coverable := 0
+	o.coverable = 0
 	o.best = o.best[:0]
 	for j, p := range o.parts {
 		from := p.start
 		if j > 0 {
 			from = max(from, o.parts[j-1].end)
 		}
-		coverable += p.end - from
+		o.coverable += p.end - from
 		o.best = append(o.best, p.end-p.start)
+	}
+	if len(o.parts) == 0 || k < 1 {
+		return o.curve
 	}
 	most := slices.Max(o.best)
 	o.curve = append(o.curve, most)
-	for len(o.curve) < k && most < coverable {
+	for len(o.curve) < k && most < o.coverable {
 		o.addChunk()
 		most = slices.Max(o.best)
 		o.curve = append(o.curve, most)
 	}
 	return o.curve
+}
+
+// Reach returns how many relevant characters all chunks of x cover together, and
+// how many the best k of them do. It takes the time of [Optimum.Curve].
+func (o *Optimum) Reach(x *Index, relevant spans.Set, k int) (all, best int) {
+	if curve := o.Curve(x, relevant, k); len(curve) > 0 {
+		best = curve[len(curve)-1]
+	}
+	return o.coverable, best
 }
 
 // project sets parts to what the chunks hold of the relevant characters,

@@ -109,6 +109,39 @@ func TestSearchEqualsSorting(t *testing.T) {
 	}
 }
 
+func TestBestRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for _, dim := range []int{3, 1 << 13} {
+		vectors := randomVectors(r, 100, dim, 2)
+		vectors = append(vectors, vectors[:20]...)
+		m := newMatrix(t, vectors...)
+		queries := randomVectors(r, groupQueries+9, dim, 2)
+		queries[1] = make([]float32, dim)
+		sets := make([][][]int, len(queries))
+		want := make([][]int, len(queries))
+		for q := range queries {
+			all, err := m.Search(t.Context(), queries[q:q+1], len(vectors))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sets[q], want[q] = make([][]int, r.IntN(3)), []int{}
+			for i := range sets[q] {
+				for range 1 + r.IntN(4) {
+					sets[q][i] = append(sets[q][i], r.IntN(len(vectors)))
+				}
+				want[q] = append(want[q], 1+slices.IndexFunc(all[0], func(h Hit) bool { return slices.Contains(sets[q][i], h.Index) }))
+			}
+		}
+		got, err := m.BestRanks(t.Context(), queries, sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("dimension %d (-want +got):\n%s", dim, diff)
+		}
+	}
+}
+
 func TestSearchSpansSegmentsAndGroups(t *testing.T) {
 	const dim, k = 1 << 13, 5 // 32 rows a segment
 	r := rand.New(rand.NewPCG(3, 4))
@@ -275,8 +308,10 @@ func TestCancellationBetweenBlocks(t *testing.T) {
 	m := newMatrix(t, randomVectors(rand.New(rand.NewPCG(7, 8)), 1000, 64, 9)...)
 	queries := make([]float32, 64)
 	queries[0] = 1
-	if hits, err := m.scan(&cancelAfter{t.Context(), 2}, queries, 2, 0, 1); err == nil {
-		t.Errorf("got %v, want an error: the context was done after 2 of 3 blocks", hits)
+	rows := 0
+	err := m.scan(&cancelAfter{t.Context(), 2}, queries, share{0, 1, 0, 1}, func(_, _ int, scores []float32) { rows += len(scores) })
+	if err == nil {
+		t.Errorf("got %d rows and no error: the context was done after 2 of 3 blocks", rows)
 	}
 }
 

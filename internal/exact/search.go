@@ -38,18 +38,16 @@ func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hi
 		return found, context.Cause(ctx)
 	}
 	packed := m.appendRows(nil, queries)
-
-	// Few queries are shared out by rows, many by groups of queries.
 	workers := runtime.GOMAXPROCS(0)
-	groups := ceilDiv(len(queries), groupQueries)
-	parts := min(len(m.segments), ceilDiv(8*workers, groups))
-	lists := make([][][]Hit, groups*parts) // by group, part and query of the group
-	err := parallel.Do(ctx, workers, len(lists), func(ctx context.Context, i int) (err error) {
-		group, part := i/parts, i%parts
-		first, last := group*groupQueries, min((group+1)*groupQueries, len(queries))
-		lists[i], err = m.scan(ctx, packed[first*m.stride:last*m.stride], k,
-			part*len(m.segments)/parts, (part+1)*len(m.segments)/parts)
-		return err
+	shares, parts := m.shares(len(queries), workers)
+	tops := make([][]top, len(shares)) // by share and query of its group
+	err := parallel.Do(ctx, workers, len(shares), func(ctx context.Context, i int) error {
+		mine := make([]top, shares[i].last-shares[i].first)
+		for q := range mine {
+			mine[q] = newTop(k)
+		}
+		tops[i] = mine
+		return m.scan(ctx, packed, shares[i], func(q, index int, scores []float32) { mine[q].offer(index, scores) })
 	})
 	if err != nil {
 		return nil, err
@@ -57,7 +55,7 @@ func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hi
 	err = parallel.Do(ctx, workers, len(queries), func(_ context.Context, q int) error {
 		var all []Hit
 		for part := range parts {
-			all = append(all, lists[q/groupQueries*parts+part][q%groupQueries]...)
+			all = append(all, tops[q/groupQueries*parts+part][q%groupQueries].heap...)
 		}
 		slices.SortFunc(all, Compare)
 		found[q] = slices.Clip(all[:min(k, len(all))])
@@ -71,40 +69,54 @@ func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hi
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-// scan returns the k best rows of the segments [first, last) for each of a
-// group of queries, in no particular order.
-func (m *Matrix) scan(ctx context.Context, queries []float32, k, first, last int) ([][]Hit, error) {
-	tops := make([]top, len(queries)/m.stride)
-	for i := range tops {
-		tops[i] = newTop(k)
+// share is a group of queries, [first, last), and part of the rows.
+type share struct {
+	first, last               int
+	firstSegment, lastSegment int
+}
+
+// shares shares a search for n queries out, few queries by rows and many by
+// groups: each group to as many parts of the rows.
+func (m *Matrix) shares(n, workers int) (shares []share, parts int) {
+	groups := ceilDiv(n, groupQueries)
+	parts = min(len(m.segments), ceilDiv(8*workers, groups))
+	for first := 0; first < n; first += groupQueries {
+		for part := range parts {
+			shares = append(shares, share{first, min(first+groupQueries, n), part * len(m.segments) / parts, (part + 1) * len(m.segments) / parts})
+		}
 	}
+	return shares, parts
+}
+
+// scan scores rows for a group of packed queries, a block of rows after the
+// other: offer is called with the number of the query in the group, the index of
+// the block's first row, and scores that are its own only until it returns.
+func (m *Matrix) scan(ctx context.Context, packed []float32, s share, offer func(q, index int, scores []float32)) error {
+	n := s.last - s.first
+	queries := packed[s.first*m.stride : s.last*m.stride]
 	blockRows := max(tileVectors, blockLen/m.stride/tileVectors*tileVectors)
-	scores := make([]float32, len(tops)*blockRows)
+	scores := make([]float32, n*blockRows)
 	forms := newSparse(queries, m.stride)
-	for s := first; s < last; s++ {
-		index := s * m.segmentRows()
-		for block := range slices.Chunk(m.segments[s], blockRows*m.stride) {
+	for segment := s.firstSegment; segment < s.lastSegment; segment++ {
+		index := segment * m.segmentRows()
+		for block := range slices.Chunk(m.segments[segment], blockRows*m.stride) {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			rows := len(block) / m.stride
 			if forms == nil {
-				dots(scores[:len(tops)*rows], queries, block, m.stride)
+				dots(scores[:n*rows], queries, block, m.stride)
 			}
 			for q, form := range forms {
 				sparseDots(scores[q*rows:(q+1)*rows], form, block, m.stride)
 			}
-			for q := range tops {
-				tops[q].offer(index, scores[q*rows:(q+1)*rows])
+			for q := range n {
+				offer(q, index, scores[q*rows:(q+1)*rows])
 			}
 			index += rows
 		}
 	}
-	hits := make([][]Hit, len(tops))
-	for q := range tops {
-		hits[q] = tops[q].heap
-	}
-	return hits, nil
+	return nil
 }
 
 // top keeps the k best of the hits that it is offered in order of index.

@@ -20,6 +20,9 @@ func TestLifeOfASchema(t *testing.T) {
 	ctx := context.Background()
 	a := mustStore(t, pool, Options{}, oneChunk, oneVector)
 	b := mustStore(t, pool, Options{}, oneChunk, oneVector)
+	if _, err := a.Search(ctx, []float32{1, 0}, 1); err != nil { // whose statement connections remember
+		t.Error(err)
+	}
 	if a.Schema() == b.Schema() || !strings.HasPrefix(a.Schema(), "ragtest_") {
 		t.Errorf("got the schemas %q and %q, want two that begin with ragtest_", a.Schema(), b.Schema())
 	}
@@ -36,6 +39,11 @@ func TestLifeOfASchema(t *testing.T) {
 	_, err = a.SearchBatch(ctx, nil, 1)
 	wantError(t, err, "the store is closed")
 	wantError(t, a.Add(ctx, oneChunk, oneVector), "adding to the pgvector store: the store is closed")
+
+	again := mustStore(t, pool, Options{Schema: a.Schema()}, numbered(2), [][]float32{{1, 0, 0}, {0, 1, 0}})
+	if found, err := again.Search(ctx, []float32{0, 1, 0}, 5); err != nil || len(found) != 2 || found[0].Chunk.Text != "passage 1" {
+		t.Errorf("in a schema of a name that was used before: got %v and error %v", found, err)
+	}
 
 	empty, err := New[chunkers.Chunk](ctx, pool, Options{Schema: `My "own" schéma`})
 	if err != nil {

@@ -1,0 +1,284 @@
+package ragtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/stats"
+)
+
+// Loss says how much of a score one stage lost.
+type Loss struct {
+	Stage  string  `json:"stage"`  // see Result.RecallLosses and Result.PrecisionLosses
+	Amount float64 `json:"amount"` // in units of the score
+}
+
+// The stages at which recall is lost. Let cov(S) be how much relevant text the
+// chunks S hold, and best(S) how much the best K of them do; A are all chunks, E
+// the FetchK nearest by exact search over the same vectors, F the FetchK that
+// were retrieved, and R the K that are left after reranking. Divided by the
+// amount of relevant text, the losses add up to 1 - recall.
+const (
+	// LossUnlocatable is what no chunk holds: all - cov(A).
+	LossUnlocatable = "unlocatable"
+	// LossBudget is what no K chunks hold: cov(A) - best(A). A larger K or other
+	// chunks are the only remedy.
+	LossBudget = "budget"
+	// LossRetriever is what the embedder ranks too low: best(A) - best(E). Where
+	// there are no vectors to search exactly, it is best(A) - best(F), and there is
+	// no loss of the index.
+	LossRetriever = "retriever"
+	// LossIndex is what the store does not find though exact search does: best(E)
+	// - best(F). It is negative where the store is lucky.
+	LossIndex = "index"
+	// LossReranker is what was retrieved but is not among the K best: best(F) -
+	// cov(R).
+	LossReranker = "reranker"
+)
+
+// The kinds of retrieved text that is not relevant. Divided by the amount of
+// retrieved text, the losses add up to 1 - precision.
+const (
+	// LossGranularity is in chunks that also hold relevant text.
+	LossGranularity = "chunk granularity"
+	// LossWrongChunks is in chunks that hold none.
+	LossWrongChunks = "wrong chunks"
+)
+
+// evidence is what a level knows about relevant text, which it counts in
+// characters at token level and in chunks at chunk level.
+type evidence[C chunkers.Indexed] interface {
+	// recallName returns the name of the level's recall.
+	recallName() string
+	// relevantText returns the amount of relevant text of a query.
+	relevantText(query int) int
+	// inIndex returns how much of it all indexed chunks hold, and how much the best
+	// K of them do.
+	inIndex(query int) (all, best int)
+	// in returns how much of it the given chunks hold, and how much the best K of
+	// them do.
+	in(query int, hits []ScoredChunk[C]) (all, best int)
+	// irrelevantText returns how much of the text of the given chunks is not
+	// relevant, in chunks that also hold relevant text and in chunks that do not,
+	// and the amount of their text in all.
+	irrelevantText(query int, hits []ScoredChunk[C]) (beside, apart, all int)
+	// holders returns the indexed chunks that hold part of p, by insertion order.
+	holders(p Passage) []int
+	// holder returns a function that reports whether a chunk holds part of p.
+	holder(p Passage) func(c C) bool
+}
+
+// diagnose fills in where the scores were lost.
+func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
+	exact, exactHits, err := e.searchExactly(ctx)
+	if err != nil {
+		return err
+	}
+	if exact != nil && e.retriever.(*dense[C]).exact != nil {
+		recall := indexRecall(exactHits, e.found)
+		r.Diagnostics.IndexRecall = &recall
+	}
+	var all []missed
+	n := len(e.queries)
+	recall, precision := make([][]float64, n), make([][]float64, n)
+	ceilings := make([]float64, n)
+	for i := range r.Queries {
+		q := &r.Queries[i]
+		exactly := e.found[i]
+		if exactHits != nil {
+			exactly = exactHits[i]
+		}
+		best := e.loseRecall(i, exactly, exact != nil, q)
+		if e.known != nil {
+			q.Ceilings = []Score{{e.level.recallName(), best}}
+			ceilings[i] = best
+		}
+		e.losePrecision(i, q)
+		recall[i], precision[i] = amounts(q.RecallLosses), amounts(q.PrecisionLosses)
+		for j := range q.Missed {
+			m := missed{i, &q.Missed[j], e.level.holders(q.Missed[j])}
+			e.locateLoss(m, exactly, q.RecallLosses)
+			all = append(all, m)
+		}
+	}
+	r.RecallLosses = means(r.Queries[0].RecallLosses, recall)
+	r.PrecisionLosses = means(r.Queries[0].PrecisionLosses, precision)
+	if e.known != nil {
+		r.Ceilings = []Score{{e.level.recallName(), stats.Mean(ceilings)}}
+	}
+	return e.rankMissed(ctx, exact, all)
+}
+
+// missed is a passage that was missed.
+type missed struct {
+	query   int
+	passage *Passage
+	holders []int // the indexed chunks that hold part of it
+}
+
+// searchExactly returns the exact store that holds the vectors, nil if there is
+// none, and the FetchK chunks that it finds for each query; nil if they are what
+// was retrieved, since the store itself is exact.
+func (e *engine[C]) searchExactly(ctx context.Context) (*MemoryStore[C], [][]ScoredChunk[C], error) {
+	d, ok := e.retriever.(*dense[C])
+	if !ok || e.known == nil {
+		return nil, nil, nil
+	}
+	if d.exact == nil {
+		return d.store.(*MemoryStore[C]), nil, nil
+	}
+	hits, err := d.exact.SearchBatch(ctx, e.vectors, e.fetchK)
+	if err != nil {
+		return nil, nil, fmt.Errorf("searching exactly for comparison: %w", err)
+	}
+	return d.exact, hits, nil
+}
+
+// indexRecall returns the mean share of the exact hits that were found, by their
+// text: equal texts have equal vectors.
+func indexRecall[C chunkers.Indexed](exact, found [][]ScoredChunk[C]) float64 {
+	shares := make([]float64, len(exact))
+	nearest := map[string]bool{}
+	for i, list := range exact {
+		clear(nearest)
+		for _, h := range list {
+			nearest[h.Chunk.IndexText()] = true
+		}
+		n := 0
+		for _, h := range found[i] {
+			if nearest[h.Chunk.IndexText()] {
+				n++
+			}
+		}
+		shares[i] = float64(min(n, len(list))) / float64(len(list))
+	}
+	return stats.Mean(shares)
+}
+
+// loseRecall sets the losses of recall of a query, and returns the largest recall
+// that any K chunks have.
+func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, q *QueryResult) (ceiling float64) {
+	all := e.level.relevantText(query)
+	share := func(amount int) float64 {
+		if all == 0 {
+			return 0
+		}
+		return float64(amount) / float64(all)
+	}
+	lose := func(stage string, amount int) { q.RecallLosses = append(q.RecallLosses, Loss{stage, share(amount)}) }
+	_, fetched := e.level.in(query, e.found[query])
+	left, _ := e.level.in(query, e.hits[query])
+	reachable := all
+	if e.known != nil {
+		held, best := e.level.inIndex(query)
+		lose(LossUnlocatable, all-held)
+		lose(LossBudget, held-best)
+		reachable = best
+	}
+	if exact {
+		_, best := e.level.in(query, exactly)
+		lose(LossRetriever, reachable-best)
+		lose(LossIndex, best-fetched)
+	} else {
+		lose(LossRetriever, reachable-fetched)
+	}
+	lose(LossReranker, fetched-left)
+	if all == 0 {
+		return 1
+	}
+	return share(reachable)
+}
+
+func (e *engine[C]) losePrecision(query int, q *QueryResult) {
+	beside, apart, all := e.level.irrelevantText(query, e.hits[query])
+	q.PrecisionLosses = []Loss{
+		{LossGranularity, float64(beside) / float64(max(all, 1))},
+		{LossWrongChunks, float64(apart) / float64(max(all, 1))},
+	}
+}
+
+// locateLoss sets the first stage that lost a passage, and its rank where the
+// final ranking has one of its chunks. A passage that no stage had to lose, since
+// what it kept instead was worth as much, was lost to the budget.
+func (e *engine[C]) locateLoss(m missed, exactly []ScoredChunk[C], losses []Loss) {
+	p := m.passage
+	holds := e.level.holder(*p)
+	lost := func(stage string) bool { return amount(losses, stage) > 0 }
+	in := func(hits []ScoredChunk[C]) int {
+		return slices.IndexFunc(hits, func(h ScoredChunk[C]) bool { return holds(h.Chunk) })
+	}
+	p.Rank = in(e.ranked[m.query]) + 1
+	switch {
+	case e.known != nil && len(m.holders) == 0:
+		p.Lost = LossUnlocatable
+	case in(exactly) < 0 && lost(LossRetriever):
+		p.Lost = LossRetriever
+	case in(e.found[m.query]) < 0 && lost(LossIndex):
+		p.Lost = LossIndex
+	case in(e.found[m.query]) >= 0 && lost(LossReranker):
+		p.Lost = LossReranker
+	default:
+		p.Lost = LossBudget
+	}
+}
+
+// rankMissed finds the ranks of missed passages that the final ranking lacks.
+func (e *engine[C]) rankMissed(ctx context.Context, exact *MemoryStore[C], all []missed) error {
+	if exact == nil {
+		return nil
+	}
+	var vectors [][]float32
+	var sets [][][]int // of the chunks that hold each passage, by query
+	var ranks [][]*int
+	last := -1
+	for _, m := range all {
+		if m.passage.Rank > 0 || len(m.holders) == 0 {
+			continue
+		}
+		if m.query != last {
+			last = m.query
+			vectors, sets, ranks = append(vectors, e.vectors[m.query]), append(sets, nil), append(ranks, nil)
+		}
+		n := len(vectors) - 1
+		sets[n], ranks[n] = append(sets[n], m.holders), append(ranks[n], &m.passage.Rank)
+	}
+	best, err := exact.bestRanks(ctx, vectors, sets)
+	if err != nil {
+		return fmt.Errorf("ranking what was missed: %w", err)
+	}
+	for i := range best {
+		for j, rank := range best[i] {
+			*ranks[i][j] = rank
+		}
+	}
+	return nil
+}
+
+func amounts(losses []Loss) []float64 {
+	list := make([]float64, len(losses))
+	for i, l := range losses {
+		list[i] = l.Amount
+	}
+	return list
+}
+
+// amount returns the amount of a stage: 0 if it is not among the losses.
+func amount(losses []Loss, stage string) float64 {
+	for _, l := range losses {
+		if l.Stage == stage {
+			return l.Amount
+		}
+	}
+	return 0
+}
+
+// means returns the mean amount of each stage.
+func means(stages []Loss, rows [][]float64) []Loss {
+	losses := make([]Loss, len(stages))
+	for i, l := range stages {
+		losses[i] = Loss{l.Stage, stats.Mean(column(rows, i))}
+	}
+	return losses
+}
