@@ -23,7 +23,7 @@ import (
 // is that of one query after the other; build-s is the time to build the index.
 // The package comment shows its results, of
 //
-//	RAGTEST_DATA=$(realpath ../shared) ragtest/pgvector/testdata/postgres17.sh /var/tmp/pg17 \
+//	RAGTEST_DATA=$(realpath ../shared) ragtest/pgvector/testdata/postgres17.sh DIR \
 //		go test -run='^$' -bench=HNSW -benchtime=300x -timeout=1h ./ragtest/pgvector
 func BenchmarkHNSW(b *testing.B) {
 	if os.Getenv("RAGTEST_PG_DSN") == "" {
