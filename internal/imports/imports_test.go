@@ -81,6 +81,7 @@ func TestOneAdapterImportsEachSDK(t *testing.T) {
 		"github.com/gofrs/flock":                              "ragtest/embedcache",
 		"github.com/gomlx/gomlx/backends/simplego":            "ragtest/onnx",
 		"github.com/gomlx/onnx-gomlx/onnx":                    "ragtest/onnx",
+		"github.com/jackc/pgx/v5":                             "ragtest/pgvector",
 		"github.com/philippgille/chromem-go":                  "ragtest/chromem",
 		"github.com/sashabaranov/go-openai":                   "ragtest/openai",
 		"github.com/shota3506/onnxruntime-purego/onnxruntime": "ragtest/onnx",
