@@ -28,7 +28,11 @@ func Switch(env string) (bool, error) {
 
 // Command is the shell command that runs tb alone and updates its golden files,
 // from anywhere in the module; without a tb, it runs all tests of the package.
-func Command(tb testing.TB) string {
+func Command(tb testing.TB) string { return CommandWith(Env+"=1", tb) }
+
+// CommandWith is the shell command that does so with an environment variable that
+// is set as given, such as NAME=1.
+func CommandWith(set string, tb testing.TB) string {
 	run := ""
 	if tb != nil {
 		elems := strings.Split(tb.Name(), "/")
@@ -49,7 +53,7 @@ func Command(tb testing.TB) string {
 	}) {
 		dir = shellQuote(dir)
 	}
-	return fmt.Sprintf("%s=1 go test %s%s", Env, run, dir)
+	return fmt.Sprintf("%s go test %s%s", set, run, dir)
 }
 
 // shellQuote quotes s for a POSIX shell.

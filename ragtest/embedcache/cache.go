@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"testing"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
@@ -48,7 +49,7 @@ type Cache struct {
 	embedder ragtest.Embedder // nil: there is none
 	options  Options
 	replay   bool
-	command  string // records what is missing
+	remedy   string // says how to record what is missing
 
 	// The following are guarded by file.mu.
 	flights  map[key]chan struct{} // keys that a call is embedding; closed when it has returned
@@ -73,11 +74,11 @@ type Stats struct {
 // the others add. If two embed one text at the same time, both return the vector that
 // was stored first.
 func Open(path string, e ragtest.Embedder, o Options) (*Cache, error) {
-	return open(path, e, o, update.Command(nil))
+	return open(nil, path, e, o)
 }
 
-func open(path string, e ragtest.Embedder, o Options, command string) (*Cache, error) {
-	c, err := newCache(e, o, command)
+func open(tb testing.TB, path string, e ragtest.Embedder, o Options) (*Cache, error) {
+	c, err := newCache(e, o)
 	if err == nil && path == "" {
 		err = errors.New("the path is empty")
 	}
@@ -89,8 +90,11 @@ func open(path string, e ragtest.Embedder, o Options, command string) (*Cache, e
 			c.previous, err = openFile(path+previousSuffix, head, false)
 		}
 	}
+	if err == nil {
+		c.remedy = remedy(tb, e, o)
+	}
 	if err == nil && c.replay && !c.file.exists() {
-		err = fmt.Errorf("it does not exist, and a replay embeds nothing; record it with\n\t%s", command)
+		err = fmt.Errorf("it does not exist, and a replay embeds nothing; %s", c.remedy)
 	}
 	if err != nil {
 		if c != nil && c.file != nil {
@@ -101,11 +105,25 @@ func open(path string, e ragtest.Embedder, o Options, command string) (*Cache, e
 	return c, nil
 }
 
+// remedy says how to record what a replay lacks. Where the environment asked for the
+// replay, the command takes that back and changes nothing else: RAGTEST_UPDATE=1
+// would accept what a baseline is there to refuse.
+func remedy(tb testing.TB, e ragtest.Embedder, o Options) string {
+	set, with := replayEnv+"=0", "record it with"
+	if o.Replay {
+		set = update.Env + "=1"
+	}
+	if e == nil {
+		with = "record it, with an embedder in place of nil, with"
+	}
+	return with + "\n\t" + update.CommandWith(set, tb)
+}
+
 // previousSuffix ends the name of a file from which vectors are taken over.
 const previousSuffix = ".old"
 
 // newCache returns a cache without a file.
-func newCache(e ragtest.Embedder, o Options, command string) (*Cache, error) {
+func newCache(e ragtest.Embedder, o Options) (*Cache, error) {
 	if v := reflect.ValueOf(e); (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
 		return nil, fmt.Errorf("the embedder holds a nil %T, want one that is set, or nil", e)
 	}
@@ -127,7 +145,7 @@ func newCache(e ragtest.Embedder, o Options, command string) (*Cache, error) {
 	if e == nil && !replay {
 		return nil, fmt.Errorf("the embedder is nil, which only a replay allows: set Options.Replay or %s=1", replayEnv)
 	}
-	return &Cache{embedder: e, options: o, replay: replay, command: command, flights: map[key]chan struct{}{}}, nil
+	return &Cache{embedder: e, options: o, replay: replay, flights: map[key]chan struct{}{}}, nil
 }
 
 // String returns "embedcache", the model, and /float16 if so. It is the same when

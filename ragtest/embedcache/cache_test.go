@@ -237,18 +237,19 @@ func TestReplay(t *testing.T) {
 	}
 	replay := Options{Model: "m", Replay: true}
 	_, err = Open(path, nil, replay)
-	wantError(t, err, "opening the embedding cache "+path+": it does not exist, and a replay embeds nothing; record it with\n\tRAGTEST_UPDATE=1 go test "+dir)
+	wantError(t, err, "opening the embedding cache "+path+": it does not exist, and a replay embeds nothing; record it, with an embedder in place of nil, with\n\tRAGTEST_UPDATE=1 go test "+dir)
 	_, err = Open(path, nil, model)
 	wantError(t, err, "the embedder is nil, which only a replay allows: set Options.Replay or RAGTEST_REPLAY=1")
 
 	mustEmbed(t, mustOpen(t, path, &fake{dim: 3}, model), "a")
 	before := readFile(t, path)
 	never := &fake{dim: 3, fail: func([]string) error { t.Error("a replay called the embedder"); return nil }}
-	miss := "embedding text 1 (\"b c\"): " + path + " has no vector of it, and a replay embeds nothing; record it with\n\tRAGTEST_UPDATE=1 go test " + dir
 	for _, test := range []struct {
-		env string
-		o   Options
-	}{{"", replay}, {"1", model}, {"true", model}, {"0", replay}} {
+		env    string
+		o      Options
+		remedy string // the environment that the error asks for
+	}{{"", replay, "RAGTEST_UPDATE=1"}, {"1", model, "RAGTEST_REPLAY=0"}, {"true", model, "RAGTEST_REPLAY=0"}, {"0", replay, "RAGTEST_UPDATE=1"}} {
+		miss := "embedding text 1 (\"b c\"): " + path + " has no vector of it, and a replay embeds nothing; record it with\n\t" + test.remedy + " go test " + dir
 		t.Setenv(replayEnv, test.env)
 		c := mustOpen(t, path, never, test.o)
 		_, err := c.Embed(t.Context(), []string{"a", "b\n c"})
@@ -262,7 +263,7 @@ func TestReplay(t *testing.T) {
 		wantError(t, c.Record(), "it only replays")
 	}
 	_, err = mustOpen(t, path, nil, replay).Embed(t.Context(), []string{"x", "a", "y", "x", "z", "y"})
-	wantError(t, err, `embedding text 0 ("x"): `, " has no vector of it, nor of 2 others, and")
+	wantError(t, err, `embedding text 0 ("x"): `, " has no vector of it, nor of 2 more, and")
 	t.Setenv(replayEnv, "yes")
 	_, err = Open(path, never, model)
 	wantError(t, err, `RAGTEST_REPLAY="yes": want 1, true, 0, false or nothing`)
@@ -270,10 +271,12 @@ func TestReplay(t *testing.T) {
 		t.Error("a replay changed the file")
 	}
 
-	// The command in the message records, whatever else is set.
+	// The command in the message records.
+	t.Setenv(replayEnv, "0")
+	mustEmbed(t, mustOpen(t, path, &fake{dim: 3}, model), "a", "b\n c")
 	t.Setenv(replayEnv, "1")
 	t.Setenv("RAGTEST_UPDATE", "1")
-	mustEmbed(t, mustOpen(t, path, &fake{dim: 3}, replay), "a", "b\n c")
+	mustEmbed(t, mustOpen(t, path, &fake{dim: 3}, replay), "a", "b\n c", "e")
 	if _, err := mustOpen(t, path, nil, replay).Embed(t.Context(), []string{"a", "b\n c", "d"}); err == nil {
 		t.Error("a replay without an embedder: got no error")
 	}

@@ -9,9 +9,11 @@
 //
 // By default a vector that the file lacks is embedded and added. With
 // RAGTEST_REPLAY=1 in the environment, which is what CI sets, or [Options].Replay it
-// is an error, which names the text and the command that records it. That command
-// sets RAGTEST_UPDATE=1, as for golden files, which overrules both. Vectors that are
-// in the file are never embedded anew: remove the file for that.
+// is an error, which names the text and the command that records it: with
+// RAGTEST_REPLAY=0 or, where Options.Replay is set, with RAGTEST_UPDATE=1, which
+// overrules both. That writes golden files and baselines anew, too: look at what
+// changed before you commit it. Vectors that are in the file are never embedded
+// anew: remove the file for that.
 //
 // # The file
 //

@@ -99,12 +99,12 @@ func (c *Cache) missError(keys []key, texts []string, i int) error {
 	}
 	more, tail := "", ""
 	if len(others) > 0 {
-		more = fmt.Sprintf(", nor of %d others", len(others))
+		more = fmt.Sprintf(", nor of %d more", len(others))
 	}
 	if d := c.file.scan.tail; d != nil {
 		tail = fmt.Sprintf(" (which ends with a record that was cut short: %v)", d)
 	}
-	return fmt.Errorf("embedding text %d (%q): %s%s has no vector of it%s, and a replay embeds nothing; record it with\n\t%s", i, abbreviate(texts[i]), c.file.name, tail, more, c.command)
+	return fmt.Errorf("embedding text %d (%q): %s%s has no vector of it%s, and a replay embeds nothing; %s", i, abbreviate(texts[i]), c.file.name, tail, more, c.remedy)
 }
 
 const (

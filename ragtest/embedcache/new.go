@@ -3,7 +3,6 @@ package embedcache
 import (
 	"testing"
 
-	"github.com/rageval/rageval/internal/update"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -13,7 +12,7 @@ import (
 // committed. The command that a miss names records for this test alone.
 func New(tb testing.TB, path string, e ragtest.Embedder, o Options) *Cache {
 	tb.Helper()
-	c, err := open(path, e, o, update.Command(tb))
+	c, err := open(tb, path, e, o)
 	if err != nil {
 		tb.Fatalf("ragtest: %v", err)
 	}
@@ -23,7 +22,7 @@ func New(tb testing.TB, path string, e ragtest.Embedder, o Options) *Cache {
 			tb.Errorf("ragtest: %v", err)
 		}
 		if s := c.Stats(); s.Embedded > 0 {
-			tb.Logf("ragtest: embedding cache %s: embedded %d of %d texts", path, s.Embedded, s.Texts)
+			tb.Logf("ragtest: embedding cache %s: %d of %d texts were given to the embedder", path, s.Embedded, s.Texts)
 		}
 	})
 	return c

@@ -50,7 +50,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := "record it with\n\tRAGTEST_UPDATE=1 go test -run '^TestX$/^a_b$' " + dir
+	command := "record it, with an embedder in place of nil, with\n\tRAGTEST_UPDATE=1 go test -run '^TestX$/^a_b$' " + dir
 	replay := Options{Model: "m", Replay: true}
 	r := runAs(t, func(tb testing.TB) { New(tb, path, nil, replay) })
 	if want := "ragtest: opening the embedding cache " + path + ": it does not exist, and a replay embeds nothing; " + command; len(r.failures) != 1 || r.failures[0] != want {
@@ -63,7 +63,7 @@ func TestNew(t *testing.T) {
 		mustEmbed(t, c, "b")
 		mustEmbed(t, c, "a", "b")
 	})
-	if want := "ragtest: embedding cache " + path + ": embedded 2 of 3 texts"; len(r.failures) > 0 || len(r.log) != 1 || r.log[0] != want {
+	if want := "ragtest: embedding cache " + path + ": 2 of 3 texts were given to the embedder"; len(r.failures) > 0 || len(r.log) != 1 || r.log[0] != want {
 		t.Errorf("got failures %q and log %q, want log %q", r.failures, r.log, want)
 	}
 	if readFile(t, path) != sortedFile(t, 3, "a", "b") || !c.closed {
