@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rageval/rageval/internal/float16"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/lexical"
 )
@@ -160,7 +161,7 @@ func TestSecondRunEmbedsNothing(t *testing.T) {
 		for i, text := range texts {
 			for j, x := range vectorOf(text, 5) {
 				if half {
-					x = fromHalf(toHalf(x))
+					x = float16.FromBits(float16.Bits(x))
 				}
 				if got[i][j] != x {
 					t.Errorf("half %v: vector of %q: got %v in component %d, want %v", half, text, got[i][j], j, x)

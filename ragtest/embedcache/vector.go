@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/rageval/rageval/internal/exact"
+	"github.com/rageval/rageval/internal/float16"
 )
 
 // encodeVector returns the base64 form of v, which has passed
@@ -19,8 +20,8 @@ func encodeVector(v []float32, half bool) ([]byte, error) {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 			continue
 		}
-		h := toHalf(x)
-		if h&0x7FFF == halfInfinity {
+		h := float16.Bits(x)
+		if h&0x7FFF == float16.Infinity {
 			return nil, fmt.Errorf("has component %d = %v, beyond the largest of float16, 65504: store it as float32", i, x)
 		}
 		raw = binary.LittleEndian.AppendUint16(raw, h)
@@ -50,7 +51,7 @@ func decodeVector(vector []byte, h header) ([]float32, error) {
 		for raw := block[:n]; len(raw) > 0; raw = raw[size:] {
 			var x float32
 			if h.float16 {
-				x = fromHalf(binary.LittleEndian.Uint16(raw))
+				x = float16.FromBits(binary.LittleEndian.Uint16(raw))
 			} else {
 				x = math.Float32frombits(binary.LittleEndian.Uint32(raw))
 			}
@@ -63,47 +64,4 @@ func decodeVector(vector []byte, h header) ([]float32, error) {
 		return nil, exact.ValidateVector(v, h.dim)
 	}
 	return v, nil
-}
-
-const halfInfinity = 0x7C00
-
-// toHalf returns the IEEE 754 binary16 number nearest to x, which is not NaN: of
-// two that are equally near the one whose last bit is 0, and infinity from 65520 on.
-func toHalf(x float32) uint16 {
-	bits := math.Float32bits(x)
-	sign := uint16(bits >> 16 & 0x8000)
-	exponent := int(bits>>23&0xFF) - 127
-	switch {
-	case exponent > 15:
-		return sign | halfInfinity
-	case exponent < -25: // less than half of the smallest
-		return sign
-	}
-	significand := bits&0x7FFFFF | 0x800000
-	drop := 13 // bits of the significand that binary16 has no room for
-	var half uint32
-	if exponent >= -14 {
-		half = uint32(exponent+14) << 10 // the significand's leading bit adds 1 to the exponent
-	} else { // subnormal: steps of 2^-24
-		drop = -1 - exponent
-	}
-	half += significand >> drop
-	rest, middle := significand&(1<<drop-1), uint32(1)<<(drop-1)
-	if rest > middle || rest == middle && half&1 == 1 {
-		half++ // may carry into the exponent, up to infinity, as it should
-	}
-	return sign | uint16(half)
-}
-
-// fromHalf returns the value of a binary16 number, exactly.
-func fromHalf(h uint16) float32 {
-	sign := uint32(h&0x8000) << 16
-	exponent, fraction := uint32(h>>10&0x1F), uint32(h&0x3FF)
-	switch exponent {
-	case 0: // zero or subnormal: steps of 2^-24
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)*0x1p-24))
-	case 0x1F:
-		return math.Float32frombits(sign | 0x7F800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }

@@ -5,55 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-func TestHalf(t *testing.T) {
-	// Every binary16 number is its own nearest, and the middle between two
-	// neighbours goes to the even one.
-	for h := range uint16(halfInfinity) {
-		low, high := fromHalf(h), fromHalf(h+1)
-		if h+1 == halfInfinity {
-			high = 65536 // where the next number would be
-		}
-		middle := float32((float64(low) + float64(high)) / 2)
-		even := h + h&1
-		for _, test := range []struct {
-			x    float32
-			want uint16
-		}{
-			{low, h},
-			{math.Nextafter32(middle, 0), h},
-			{middle, even},
-			{math.Nextafter32(middle, high), h + 1},
-		} {
-			if got := toHalf(test.x); got != test.want {
-				t.Fatalf("toHalf(%g): got %#04x, want %#04x", test.x, got, test.want)
-			}
-			if got := toHalf(-test.x); got != test.want|0x8000 {
-				t.Fatalf("toHalf(%g): got %#04x, want %#04x", -test.x, got, test.want|0x8000)
-			}
-		}
-	}
-	for h, want := range map[uint16]float64{0: 0, 1: 0x1p-24, 0x3FF: 0x3FFp-24, 0x400: 0x1p-14, 0x3C00: 1, 0x3555: 0.333251953125, 0xC000: -2, 0x7BFF: 65504, 0x7C00: math.Inf(1)} {
-		if got := fromHalf(h); float64(got) != want {
-			t.Errorf("fromHalf(%#04x): got %v, want %v", h, got, want)
-		}
-	}
-	if !math.Signbit(float64(fromHalf(0x8000))) || toHalf(float32(math.Copysign(0, -1))) != 0x8000 {
-		t.Error("the sign of zero was lost")
-	}
-	if got := toHalf(math.MaxFloat32); got != halfInfinity {
-		t.Errorf("toHalf of the largest float32: got %#04x, want infinity", got)
-	}
-	if got := toHalf(math.SmallestNonzeroFloat32); got != 0 {
-		t.Errorf("toHalf of the smallest float32: got %#04x, want 0", got)
-	}
-}
+	"github.com/rageval/rageval/internal/float16"
+)
 
 func TestVectorRoundTrip(t *testing.T) {
 	long := make([]float32, 5000)
 	for i := range long {
-		long[i] = fromHalf(uint16(i))
+		long[i] = float16.FromBits(uint16(i))
 	}
 	for _, half := range []bool{false, true} {
 		for _, dim := range []int{1, 2, 3, 767, 768, 769, 1535, 1536, 1537, 5000} {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/rageval/rageval/internal/float16"
 )
 
 // matrix is rows of dim numbers, as they are in the file.
@@ -40,7 +42,7 @@ func (m *matrix) add(sum []float64, row int, weight float64) {
 		}
 	case "F16":
 		for i := range sum {
-			sum[i] += float64(weight * float64(half(binary.LittleEndian.Uint16(data[2*i:]))))
+			sum[i] += float64(weight * float64(float16.FromBits(binary.LittleEndian.Uint16(data[2*i:]))))
 		}
 	case "BF16":
 		for i := range sum {
@@ -69,18 +71,6 @@ func (m *matrix) peaks() ([]float64, error) {
 		}
 	}
 	return peaks, nil
-}
-
-// half returns the number whose IEEE 754 binary16 bits are given.
-func half(b uint16) float32 {
-	sign, exponent, fraction := uint32(b>>15)<<31, uint32(b>>10)&0x1f, uint32(b)&0x3ff
-	switch exponent {
-	case 0: // fraction·2⁻²⁴
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)*0x1p-24))
-	case 0x1f: // infinite or NaN
-		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
 // bfloat returns the number whose bfloat16 bits are given: the upper half of
