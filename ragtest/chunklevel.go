@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/invalid"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -77,7 +78,7 @@ func (l *chunkLevel) chunk(ctx context.Context, doc *spans.Document) (documentCh
 			out.empty++
 			continue
 		}
-		if at := invalidUTF8(text); at >= 0 {
+		if at := invalid.UTF8(text); at >= 0 {
 			return out, fmt.Errorf("chunk %d: its text is not valid UTF-8 at byte %d", i, at)
 		}
 		out.chunks = append(out.chunks, chunkers.Chunk{ID: chunkers.NewChunkID(text), Doc: doc.ID(), Text: text})

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/invalid"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -112,7 +113,7 @@ func (s *setup[C]) nameQueries() error {
 		if q.Text == "" {
 			return fmt.Errorf("query %d (ID %q): the text is empty", i, q.ID)
 		}
-		if at := invalidUTF8(q.Text); at >= 0 {
+		if at := invalid.UTF8(q.Text); at >= 0 {
 			return fmt.Errorf("query %d (ID %q): the text is not valid UTF-8 at byte %d", i, q.ID, at)
 		}
 		if q.ID == "" {
@@ -124,22 +125,6 @@ func (s *setup[C]) nameQueries() error {
 		first[q.ID] = i
 	}
 	return nil
-}
-
-// invalidUTF8 returns the offset of the first byte of s that is not valid UTF-8,
-// -1 if there is none.
-func invalidUTF8(s string) int {
-	if utf8.ValidString(s) {
-		return -1
-	}
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // validText returns s with a replacement character for what is not valid UTF-8,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/coverage"
+	"github.com/rageval/rageval/internal/invalid"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -131,7 +132,7 @@ func (l *tokenLevel) checkText(p chunkers.Piece, part string) error {
 		return fmt.Errorf("its text %q is not the document's bytes [%d:%d], %q: positions are in bytes, and a chunker that rewrites texts says so with RewritesText",
 			abbreviate(p.Text, 60), p.Start, p.End, abbreviate(part, 60))
 	}
-	if at := invalidUTF8(p.Text); l.rewrites && at >= 0 {
+	if at := invalid.UTF8(p.Text); l.rewrites && at >= 0 {
 		return fmt.Errorf("its text is not valid UTF-8 at byte %d", at)
 	}
 	return nil

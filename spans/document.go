@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sort"
 	"unicode/utf8"
+
+	"github.com/rageval/rageval/internal/invalid"
 )
 
 // Document is a text with a name. It is immutable: metadata is copied in and
@@ -34,8 +36,8 @@ func NewDocument(id DocumentID, text string, metadata map[string]string) (*Docum
 		d.chars = len(text)
 		return d, nil
 	}
-	if !utf8.ValidString(text) {
-		return nil, fmt.Errorf("document %s: invalid UTF-8 at byte %d", id, firstInvalid(text))
+	if at := invalid.UTF8(text); at >= 0 {
+		return nil, fmt.Errorf("document %s: invalid UTF-8 at byte %d", id, at)
 	}
 	d.charsBefore = make([]int, 0, len(text)/blockLen)
 	for start := 0; start < len(text); start += blockLen {
@@ -59,17 +61,6 @@ func firstNonASCII(s string) int {
 		i++
 	}
 	return i
-}
-
-func firstInvalid(s string) int {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return i
-			}
-		}
-	}
-	return len(s)
 }
 
 const highBits = 0x8080808080808080

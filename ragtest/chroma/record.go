@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/invalid"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -75,12 +76,8 @@ func encode[C chunkers.Indexed](chunk C) (record, error) {
 }
 
 func validText(what, s string) error {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return fmt.Errorf("%s is not UTF-8 at byte %d, %#02x: Chroma cannot hold it", what, i, s[i])
-			}
-		}
+	if at := invalid.UTF8(s); at >= 0 {
+		return fmt.Errorf("%s is not UTF-8 at byte %d, %#02x: Chroma cannot hold it", what, at, s[at])
 	}
 	return nil
 }

@@ -3,9 +3,9 @@ package cohere
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"strings"
+
+	"github.com/rageval/rageval/internal/hosted"
 )
 
 // API is a protocol for reranking. All take a query and a list of texts, and
@@ -52,24 +52,18 @@ func (a API) String() string {
 
 // endpoint returns the URL of a path below the field BaseURL, or below the
 // vendor's if that is "". A base that ends as the path does is the whole URL; one
-// that ends with the path's version has it once. An error does not repeat the
-// URL: it may hold a password.
+// that ends with the path's version has it once.
 func endpoint(base, vendor, path string) (string, error) {
 	if base == "" {
 		base = vendor
 	}
-	u, err := url.Parse(base)
-	switch {
-	case base == "":
-		return "", errors.New("BaseURL is empty: want that of your server, such as http://localhost:8080")
-	case err != nil:
-		return "", errors.New("BaseURL is not a URL: want one such as http://localhost:8080")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", errors.New("BaseURL is not an absolute http or https URL: want one such as http://localhost:8080")
-	case u.User != nil:
-		return "", errors.New("BaseURL has a user name: want the key in APIKey, or a Transport that adds what the server wants")
-	case u.RawQuery != "" || u.Fragment != "":
-		return "", errors.New("BaseURL has a query or a fragment: want what comes before it")
+	const example = "http://localhost:8080"
+	if base == "" {
+		return "", errors.New("BaseURL is empty: want that of your server, such as " + example)
+	}
+	u, err := hosted.BaseURL(base, example)
+	if err != nil {
+		return "", err
 	}
 	base = strings.TrimRight(base, "/")
 	last := strings.LastIndexByte(path, '/')
@@ -79,26 +73,10 @@ func endpoint(base, vendor, path string) (string, error) {
 	return strings.TrimSuffix(base, path[:last]) + path, nil
 }
 
-// keyOf returns the key in the field, else that in the first of the environment
-// variables that has one, else "".
-func keyOf(field string, variables []string) (string, error) {
-	key, from := strings.TrimSpace(field), "APIKey"
-	for _, name := range variables {
-		if key == "" {
-			key, from = strings.TrimSpace(os.Getenv(name)), name
-		}
-	}
-	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", fmt.Errorf("the API key in %s has a character that no key has, such as a space or a line end within it", from)
-	}
-	return key, nil
-}
-
-// hostOf returns "/host=" and the host of a base URL with its port, "" for "".
-func hostOf(base string) string {
-	u, err := url.Parse(base)
-	if base == "" || err != nil {
+// nameOf returns the part of a component's name for its BaseURL, "" for "".
+func nameOf(base string) string {
+	if base == "" {
 		return ""
 	}
-	return "/host=" + u.Host
+	return "/baseurl=" + hosted.Place(base)
 }

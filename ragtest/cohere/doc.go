@@ -53,8 +53,8 @@
 // Before a request is sent, these are errors: a text or query that is empty or
 // not valid UTF-8, a key that is missing, and fields that cannot be used: see
 // Validate. An error names texts by their places in the call; as services do not
-// say which text was too long, the error of an Embedder names the longest of the
-// request:
+// say which text was too long, the error of an Embedder whose request is refused as
+// bad names the longest of the texts:
 //
 //	embedding with embed-v4.0: texts 96 to 191, the longest of which is text 130
 //	with 3000 bytes: POST https://api.cohere.com/v2/embed: 400 Bad Request: "too

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rageval/rageval/internal/hosted"
 	"github.com/rageval/rageval/internal/parallel"
+	"github.com/rageval/rageval/internal/retryhttp"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -45,20 +47,20 @@ type Embedder struct {
 const embedBatch = 96
 
 // String returns the model, such as "cohere/embed-v4.0", with the other fields
-// that may change a vector. Of BaseURL it has the host.
+// that may change a vector. Of BaseURL it has host and path.
 func (e Embedder) String() string {
 	s := "cohere/" + e.model()
 	if e.Dimensions != 0 {
 		s += fmt.Sprintf("/dimensions=%d", e.Dimensions)
 	}
-	s += hostOf(e.BaseURL)
+	s += nameOf(e.BaseURL)
 	if e.Truncate {
 		s += "/truncate"
 	}
 	return s
 }
 
-// GoString returns what String does: no format shows the key.
+// GoString returns what String does, so that %#v does not show the key.
 func (e Embedder) GoString() string { return e.String() }
 
 func (e Embedder) model() string { return cmp.Or(e.Model, "embed-v4.0") }
@@ -75,7 +77,7 @@ func (e Embedder) service() (service, error) {
 		limit{"Dimensions", e.Dimensions, e.Dimensions >= 0},
 		limit{"BatchTexts", e.BatchTexts, e.BatchTexts >= 0},
 		limit{"Concurrency", e.Concurrency, e.Concurrency >= 0},
-		limit{"PricePerMillion", e.PricePerMillion, validPrice(e.PricePerMillion)},
+		limit{"PricePerMillion", e.PricePerMillion, hosted.IsPrice(e.PricePerMillion)},
 		limit{"Timeout", e.Timeout, e.Timeout >= 0},
 	)
 	url := ""
@@ -133,7 +135,7 @@ func (e Embedder) embed(ctx context.Context, inputType string, texts []string) (
 
 func (e Embedder) embedAll(ctx context.Context, s service, inputType string, texts []string) ([][]float32, error) {
 	for i, text := range texts {
-		if err := checkText(text); err != nil {
+		if err := hosted.CheckText(text); err != nil {
 			return nil, fmt.Errorf("text %d %w", i, err)
 		}
 	}
@@ -160,8 +162,7 @@ func (e Embedder) embedAll(ctx context.Context, s service, inputType string, tex
 		request.Texts = texts[start:end]
 		got, err := e.request(ctx, s, key, request)
 		if err != nil {
-			at := start + longest(request.Texts)
-			return fmt.Errorf("texts %d to %d, the longest of which is text %d with %d bytes: %w", start, end-1, at, len(texts[at]), err)
+			return fmt.Errorf("texts %d to %d%s: %w", start, end-1, tooLong(err, start, request.Texts), err)
 		}
 		copy(vectors[start:], got)
 		return nil
@@ -178,14 +179,20 @@ func (e Embedder) embedAll(ctx context.Context, s service, inputType string, tex
 	return vectors, nil
 }
 
-func longest(texts []string) int {
+// tooLong names the longest of the texts, which begin with text start of a call, if
+// err may say that one of them is too long.
+func tooLong(err error, start int, texts []string) string {
+	var refused *retryhttp.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusBadRequest && refused.Status != http.StatusUnprocessableEntity {
+		return ""
+	}
 	at := 0
 	for i, text := range texts {
 		if len(text) > len(texts[at]) {
 			at = i
 		}
 	}
-	return at
+	return fmt.Sprintf(", the longest of which is text %d with %d bytes", start+at, len(texts[at]))
 }
 
 // request returns the vectors of the texts of one request.

@@ -181,8 +181,8 @@ func TestEvaluationWithBoth(t *testing.T) {
 	if diff := cmp.Diff(want, result.Diagnostics.Usage); diff != "" {
 		t.Errorf("the usage differs (-want +got):\n%s", diff)
 	}
-	host := "/host=" + strings.TrimPrefix(address, "http://")
-	if got := result.Components; got.Embedder != "cohere/embed-v4.0"+host || got.Reranker != "cohere/rerank-english-v3.0"+host {
+	place := "/baseurl=" + strings.TrimPrefix(address, "http://")
+	if got := result.Components; got.Embedder != "cohere/embed-v4.0"+place || got.Reranker != "cohere/rerank-english-v3.0"+place {
 		t.Errorf("got the components %+v", got)
 	}
 }

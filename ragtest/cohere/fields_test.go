@@ -121,7 +121,7 @@ func TestString(t *testing.T) {
 		want string
 	}{
 		{reranker{}, "cohere/rerank-english-v3.0"},
-		{reranker{Model: "rerank-v3.5", MaxTokensPerDoc: 512, AllowMissing: true, BaseURL: "http://x", APIKey: canary}, "cohere/rerank-v3.5/host=x/maxtokens=512/allowmissing"},
+		{reranker{Model: "rerank-v3.5", MaxTokensPerDoc: 512, AllowMissing: true, BaseURL: "http://x/a/", APIKey: canary}, "cohere/rerank-v3.5/baseurl=x/a/maxtokens=512/allowmissing"},
 		{reranker{API: cohere.Voyage, Truncate: true}, "voyage/rerank-2.5/truncate"},
 		{reranker{API: cohere.TEI}, "tei"},
 		{reranker{API: 7}, "API(7)"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/hosted"
 	"github.com/rageval/rageval/internal/parallel"
 	"github.com/rageval/rageval/ragtest"
 )
@@ -63,13 +64,13 @@ const defaultConcurrency = 2
 
 // String returns the protocol and the model, such as
 // "cohere/rerank-english-v3.0", with the other fields that may change a score. Of
-// BaseURL it has the host.
+// BaseURL it has host and path.
 func (r Reranker[C]) String() string {
 	s := r.API.String()
 	if model := r.model(); model != "" {
 		s += "/" + model
 	}
-	s += hostOf(r.BaseURL)
+	s += nameOf(r.BaseURL)
 	if r.MaxTokensPerDoc != 0 {
 		s += fmt.Sprintf("/maxtokens=%d", r.MaxTokensPerDoc)
 	}
@@ -89,7 +90,7 @@ func (r Reranker[C]) model() string {
 	return r.Model
 }
 
-// GoString returns what String does: no format shows the key.
+// GoString returns what String does, so that %#v does not show the key.
 func (r Reranker[C]) GoString() string { return r.String() }
 
 // Validate returns an error if fields are out of range or contradict each other.
@@ -118,8 +119,8 @@ func (r Reranker[C]) checkedService() (service, error) {
 		limit{"MaxTokensPerDoc", r.MaxTokensPerDoc, r.MaxTokensPerDoc >= 0},
 		limit{"BatchTexts", r.BatchTexts, r.BatchTexts >= 0},
 		limit{"Concurrency", r.Concurrency, r.Concurrency >= 0},
-		limit{"PricePerThousand", r.PricePerThousand, validPrice(r.PricePerThousand)},
-		limit{"PricePerMillion", r.PricePerMillion, validPrice(r.PricePerMillion)},
+		limit{"PricePerThousand", r.PricePerThousand, hosted.IsPrice(r.PricePerThousand)},
+		limit{"PricePerMillion", r.PricePerMillion, hosted.IsPrice(r.PricePerMillion)},
 		limit{"Timeout", r.Timeout, r.Timeout >= 0},
 	)
 	if err != nil {
@@ -147,13 +148,13 @@ func (r Reranker[C]) Rerank(ctx context.Context, query string, chunks []ragtest.
 
 // score returns the chunks that the server scored, in the order given.
 func (r Reranker[C]) score(ctx context.Context, s service, query string, chunks []ragtest.ScoredChunk[C]) ([]ragtest.ScoredChunk[C], error) {
-	if err := checkText(query); err != nil {
+	if err := hosted.CheckText(query); err != nil {
 		return nil, fmt.Errorf("the query %w", err)
 	}
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
 		texts[i] = c.Chunk.IndexText()
-		if err := checkText(texts[i]); err != nil {
+		if err := hosted.CheckText(texts[i]); err != nil {
 			return nil, fmt.Errorf("candidate %d %w", i, err)
 		}
 	}

@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/rageval/rageval/internal/hosted"
 	"github.com/rageval/rageval/internal/retryhttp"
 )
 
@@ -28,11 +26,8 @@ type service struct {
 
 // key returns the key, "" if there is none and none is needed.
 func (s service) key() (string, error) {
-	key, err := keyOf(s.apiKey, s.variables)
-	if err == nil && key == "" && s.vendor != "" && strings.HasPrefix(s.url, s.vendor+"/") {
-		return "", fmt.Errorf("there is no API key: set %s, or the field APIKey", strings.Join(s.variables, " or "))
-	}
-	return key, err
+	required := s.vendor != "" && strings.HasPrefix(s.url, s.vendor+"/")
+	return hosted.Key(s.apiKey, required, s.variables...)
 }
 
 // post sends the request, repeated where that may help, and reads the answer
@@ -90,24 +85,6 @@ func checkLimits(limits ...limit) error {
 	for _, l := range limits {
 		if !l.ok {
 			return fmt.Errorf("%s is %v: want a finite number, 0 or more", l.field, l.value)
-		}
-	}
-	return nil
-}
-
-func validPrice(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 0) }
-
-// checkText returns an error for a text that services refuse, or would get
-// otherwise than it is.
-func checkText(text string) error {
-	if text == "" {
-		return errors.New("is empty: the API takes no empty text")
-	}
-	for i, r := range text {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
-				return fmt.Errorf("is not valid UTF-8 at byte %d", i)
-			}
 		}
 	}
 	return nil

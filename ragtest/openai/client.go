@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/sashabaranov/go-openai"
 
+	"github.com/rageval/rageval/internal/hosted"
 	"github.com/rageval/rageval/internal/retryhttp"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/llm"
@@ -59,7 +60,7 @@ func (c Client) model() string { return cmp.Or(c.Model, defaultChatModel) }
 func (c Client) String() string {
 	s := "openai/" + c.model()
 	if c.BaseURL != "" {
-		s += "/baseurl=" + c.service(c.model()).place()
+		s += "/baseurl=" + hosted.Place(c.BaseURL)
 	}
 	if c.Deployment != "" {
 		s += "/deployment=" + c.Deployment
@@ -67,7 +68,7 @@ func (c Client) String() string {
 	return s
 }
 
-// GoString returns what String does: no format shows the key.
+// GoString returns what String does, so that %#v does not show the key.
 func (c Client) GoString() string { return c.String() }
 
 // Validate returns an error if fields are out of range or contradict each other.
@@ -161,7 +162,7 @@ func (c Client) request(model string, r llm.Request) (sdk.ChatCompletionRequest,
 		return request, errors.New("the request has no message, want at least one")
 	}
 	for i, m := range r.Messages {
-		if err := checkText(m.Content); err != nil {
+		if err := hosted.CheckText(m.Content); err != nil {
 			return request, fmt.Errorf("message %d %w", i, err)
 		}
 		request.Messages = append(request.Messages, sdk.ChatCompletionMessage{Role: m.Role, Content: m.Content})

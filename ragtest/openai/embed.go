@@ -17,7 +17,7 @@ import (
 )
 
 // Embed returns one vector for each text, in their order. Texts are sent in as
-// few requests as the limits allow, several at once.
+// few requests as the limits allow, several at once; for no texts nothing is sent.
 func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, e.DocumentPrefix, texts)
 }
@@ -28,7 +28,7 @@ func (e Embedder) EmbedQueries(ctx context.Context, queries []string) ([][]float
 }
 
 func (e Embedder) embed(ctx context.Context, prefix string, texts []string) ([][]float32, error) {
-	if err := e.Validate(); err != nil {
+	if err := e.Validate(); err != nil || len(texts) == 0 {
 		return nil, err
 	}
 	vectors, err := e.embedAll(ctx, prefix, texts)
@@ -81,7 +81,7 @@ func (e Embedder) request(ctx context.Context, client *sdk.Client, b batch, text
 		if errors.As(err, &null) {
 			return fmt.Errorf("the server answered with null for component %d of the vector for text %d, want a number", null.component, b.start+null.index)
 		}
-		return retryhttp.Cause(err)
+		return readError(err)
 	}
 	used := max(answer.Usage.TotalTokens, answer.Usage.PromptTokens)
 	ragtest.CountUsage(ctx, ragtest.Usage{
@@ -89,6 +89,15 @@ func (e Embedder) request(ctx context.Context, client *sdk.Client, b batch, text
 		Cost: float64(used) * e.PricePerMillion / 1e6,
 	})
 	return place(answer.Data, vectors, b.start, e.dim())
+}
+
+// readError returns the error of a request, or what the SDK says of its answer.
+func readError(err error) error {
+	var failed *retryhttp.Error
+	if errors.As(err, &failed) {
+		return failed
+	}
+	return fmt.Errorf("reading the answer: %w", err)
 }
 
 // place puts the vectors of an answer in the order of the texts, the first of

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers/tokens"
+	"github.com/rageval/rageval/internal/hosted"
 )
 
 // Embedder is a [ragtest.Embedder] and a [ragtest.QueryEmbedder] that asks a
@@ -90,7 +90,7 @@ func (e Embedder) String() string {
 		fmt.Fprintf(&b, "/dimensions=%d", e.Dimensions)
 	}
 	if e.BaseURL != "" {
-		b.WriteString("/baseurl=" + e.service().place())
+		b.WriteString("/baseurl=" + hosted.Place(e.BaseURL))
 	}
 	if e.Deployment != "" {
 		b.WriteString("/deployment=" + e.Deployment)
@@ -121,7 +121,7 @@ func (e Embedder) prefixes() iter.Seq2[string, string] {
 	}
 }
 
-// GoString returns what String does: no format shows the key.
+// GoString returns what String does, so that %#v does not show the key.
 func (e Embedder) GoString() string { return e.String() }
 
 // Validate returns an error if fields are out of range or contradict each other.
@@ -166,7 +166,7 @@ func (e Embedder) problem() string {
 }
 
 func priceProblem(name string, price float64) string {
-	if price >= 0 && !math.IsInf(price, 0) {
+	if hosted.IsPrice(price) {
 		return ""
 	}
 	return fmt.Sprintf("%s is %v: want a finite number of dollars, 0 or more", name, price)

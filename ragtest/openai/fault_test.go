@@ -138,10 +138,10 @@ func TestFaultsInVectors(t *testing.T) {
 		want    string // within the error
 	}{
 		{"null", false, instead(`[1,2,3,null]`), `the server answered with null for component 3 of the vector for text 1, want a number`},
-		{"too large", false, instead(`[1e99,2,3,4]`), `json: cannot unmarshal number 1e99 into Go struct field Embedding.data.embedding of type float32`},
+		{"too large", false, instead(`[1e99,2,3,4]`), `reading the answer: json: cannot unmarshal number 1e99 into Go struct field Embedding.data.embedding of type float32`},
 		{"empty", false, instead(`[]`), `the server answered with an empty vector for text 1`},
 		{"another dimension", false, instead(`[1,2,3]`), `the server answered with a vector of 3 components for text 1, want 4`},
-		{"a text", false, instead(`"abc"`), `json: cannot unmarshal string`},
+		{"a text", false, instead(`"abc"`), `reading the answer: json: cannot unmarshal string`},
 		{"NaN", false, func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"embedding":[`), []byte(`"embedding":[NaN,`), 1)
 		},
@@ -151,8 +151,8 @@ func TestFaultsInVectors(t *testing.T) {
 		{"empty", true, instead(`""`), `the server answered with an empty vector for text 1`},
 		{"another dimension", true, instead(`"` + inBase64([]float32{1, 2, 3}) + `"`), `the server answered with a vector of 3 components for text 1, want 4`},
 		{"half a component", true, instead(`"AAAAAAAAAAAAAAAAAAA="`), `the server answered with a vector of 3 components for text 1, want 4`},
-		{"not base64", true, instead(`"AA*A"`), `illegal base64 data at input byte 2`},
-		{"numbers", true, instead(`[1,2,3,4]`), `json: cannot unmarshal array`},
+		{"not base64", true, instead(`"AA*A"`), `reading the answer: illegal base64 data at input byte 2`},
+		{"numbers", true, instead(`[1,2,3,4]`), `reading the answer: json: cannot unmarshal array`},
 	} {
 		t.Run(fmt.Sprintf("%s/azure=%v", test.name, test.azure), func(t *testing.T) {
 			a := &api{t: t, azure: test.azure}

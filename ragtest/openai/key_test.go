@@ -64,6 +64,16 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// For no texts nothing is sent, so that no key is needed.
+func TestNoTextsNeedNoKey(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	spy := inMemory{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })}
+	got, err := openai.Embedder{Transport: spy}.Embed(t.Context(), nil)
+	if len(got) > 0 || err != nil {
+		t.Errorf("got %v, %v, want neither vectors nor an error", got, err)
+	}
+}
+
 // leave is a small corpus with a question.
 func leave(t *testing.T) (*spans.Corpus, []ragtest.TokenQuery) {
 	t.Helper()

@@ -7,13 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	sdk "github.com/sashabaranov/go-openai"
 
+	"github.com/rageval/rageval/internal/hosted"
 	"github.com/rageval/rageval/internal/retryhttp"
 )
 
@@ -36,16 +35,6 @@ var firstWait time.Duration
 
 func (s service) url() string { return cmp.Or(s.baseURL, openAIURL) }
 
-// place returns the base URL without its scheme and what may be secret, "" if it
-// is none.
-func (s service) place() string {
-	u, err := url.Parse(s.url())
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(u.Host+u.EscapedPath(), "/")
-}
-
 // isAt reports whether the server's host is the given one or below it.
 func (s service) isAt(host string) bool {
 	u, err := url.Parse(s.url())
@@ -65,16 +54,9 @@ func (s service) problem() string {
 	if s.timeout < 0 {
 		return fmt.Sprintf("Timeout is %v: want 0, for the default, or more", s.timeout)
 	}
-	u, err := url.Parse(s.url())
-	switch {
-	case err != nil:
-		return "BaseURL is not a URL: want one such as " + openAIURL
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "BaseURL is not an absolute http or https URL: want one such as " + openAIURL
-	case u.User != nil:
-		return "BaseURL has a user name: want the key in APIKey, or a Transport that adds what the server wants"
-	case u.RawQuery != "" || u.Fragment != "":
-		return "BaseURL has a query or a fragment: want what comes before it"
+	u, err := hosted.BaseURL(s.url(), openAIURL)
+	if err != nil {
+		return err.Error()
 	}
 	for _, path := range []string{"/embeddings", "/chat/completions"} {
 		if strings.HasSuffix(strings.TrimRight(u.Path, "/"), path) {
@@ -107,19 +89,7 @@ func (s service) key() (string, error) {
 	if s.isAzure() {
 		variables = []string{"AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"}
 	}
-	key, from := strings.TrimSpace(s.apiKey), "APIKey"
-	for _, v := range variables {
-		if key == "" {
-			key, from = strings.TrimSpace(os.Getenv(v)), v
-		}
-	}
-	if key == "" && (s.isOpenAI() || s.isAzure()) {
-		return "", fmt.Errorf("there is no API key: set %s, or the field APIKey", strings.Join(variables, " or "))
-	}
-	if strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == 0x7F }) {
-		return "", fmt.Errorf("the API key in %s has a character that no key has, such as a space or a line end within it", from)
-	}
-	return key, nil
+	return hosted.Key(s.apiKey, s.isOpenAI() || s.isAzure(), variables...)
 }
 
 // client returns the SDK's client for one call.

@@ -3,11 +3,11 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers/tokens"
+	"github.com/rageval/rageval/internal/hosted"
 )
 
 // batch is the texts [start, end) of a call, which one request embeds.
@@ -27,7 +27,7 @@ func (e Embedder) prepare(ctx context.Context, prefix string, texts []string) ([
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		if err := checkText(text); err != nil {
+		if err := hosted.CheckText(text); err != nil {
 			return nil, nil, fmt.Errorf("%s %w", describe(texts, i), err)
 		}
 		fitted, n, err := e.fit(prefix + text)
@@ -48,22 +48,6 @@ func (e Embedder) prepare(ctx context.Context, prefix string, texts []string) ([
 		}
 	}
 	return sent, batches, nil
-}
-
-func checkText(text string) error {
-	if text == "" {
-		return errors.New("is empty, which the API does not take")
-	}
-	if utf8.ValidString(text) {
-		return nil
-	}
-	for i := 0; ; {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return fmt.Errorf("is not valid UTF-8 at byte %d", i)
-		}
-		i += n
-	}
 }
 
 // fit returns the text, cut if it must and may be, and the number of its tokens.
