@@ -69,9 +69,17 @@ func (m *usageMeter) count(u Usage) {
 }
 
 // mark remembers what was counted so far: it is what rewind goes back to.
-func (m *usageMeter) mark() { m.marked = len(m.counts) }
+func (m *usageMeter) mark() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marked = len(m.counts)
+}
 
-func (m *usageMeter) rewind() { m.counts = m.counts[:m.marked] }
+func (m *usageMeter) rewind() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts = m.counts[:m.marked]
+}
 
 // total returns the sums by component and model. Costs are added in ascending
 // order, so that the sum does not depend on the order of concurrent calls.

@@ -3,6 +3,7 @@ package ragtest_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +48,32 @@ func TestUsageIsReported(t *testing.T) {
 		t.Errorf("the table lacks %q:\n%s", want, r)
 	}
 	ragtest.CountUsage(t.Context(), ragtest.Usage{Component: "meter", Calls: 1}) // outside an evaluation: nothing
+}
+
+// lingering counts on after Embed has returned.
+type lingering struct {
+	ragtest.Embedder
+	group *sync.WaitGroup
+}
+
+func (l lingering) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	l.group.Go(func() {
+		for range 1000 {
+			ragtest.CountUsage(ctx, ragtest.Usage{Component: "meter", Calls: 1})
+		}
+	})
+	return l.Embedder.Embed(ctx, texts)
+}
+
+// The race detector is what this test is for.
+func TestUsageMayBeCountedAtAnyTime(t *testing.T) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	e := fruit(t)
+	e.Embedder = lingering{e.Embedder, &group}
+	if _, err := e.Evaluate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // forgetful is a store that finds only every other chunk that it should.
