@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/internal/align"
+	"github.com/rageval/rageval/internal/excerpt"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -115,13 +116,4 @@ func absent(doc *spans.Document, folded *align.Folded, pattern string) error {
 }
 
 // abbreviate quotes a text, or its beginning and a mark if it is long.
-func abbreviate(text string) string {
-	const maxChars = 40
-	n := 0
-	for i := range text {
-		if n++; n > maxChars {
-			return fmt.Sprintf("%q…", text[:i])
-		}
-	}
-	return fmt.Sprintf("%q", text)
-}
+func abbreviate(text string) string { return excerpt.Quote(text, 40) }

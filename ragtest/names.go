@@ -2,10 +2,9 @@ package ragtest
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/excerpt"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -40,25 +39,5 @@ func docOf[C chunkers.Indexed](c C) spans.DocumentID {
 	panic("unreachable: Indexed has two members")
 }
 
-// abbreviate returns the first n characters of s on one line, each run of white
-// space as one space and none at the ends.
-func abbreviate(s string, n int) string {
-	short := make([]rune, 0, n+1)
-	for _, r := range s {
-		space := unicode.IsSpace(r)
-		if space && (len(short) == 0 || short[len(short)-1] == ' ') {
-			continue
-		}
-		if len(short) == n {
-			if space {
-				continue
-			}
-			return string(short[:n-1]) + "…"
-		}
-		if space {
-			r = ' '
-		}
-		short = append(short, r)
-	}
-	return strings.TrimSuffix(string(short), " ")
-}
+// abbreviate returns s on one line of at most n characters.
+func abbreviate(s string, n int) string { return excerpt.Line(s, n) }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rageval/rageval/internal/excerpt"
 	"github.com/rageval/rageval/ragtest/llm"
 )
 
@@ -80,13 +81,4 @@ func parseList(list string, n int) ([]int, error) {
 }
 
 // quoteStart quotes the first characters of what a model said.
-func quoteStart(s string) string {
-	const most = 60
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return strconv.Quote(s[:i]) + "…"
-		}
-	}
-	return strconv.Quote(s)
-}
+func quoteStart(s string) string { return excerpt.Quote(s, 60) }

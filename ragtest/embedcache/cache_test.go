@@ -592,18 +592,3 @@ func TestNames(t *testing.T) {
 		t.Errorf("got %v, %s", err, replay)
 	}
 }
-
-func TestAbbreviate(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                              "",
-		" a \n\t b ":                    "a b",
-		strings.Repeat("é", 60):         strings.Repeat("é", 60),
-		strings.Repeat("é", 61):         strings.Repeat("é", 60) + "…",
-		strings.Repeat("word ", 30):     strings.Repeat("word ", 11) + "word …",
-		strings.Repeat("é", 60) + " \n": strings.Repeat("é", 60),
-	} {
-		if got := abbreviate(text); got != want {
-			t.Errorf("abbreviate(%q): got %q, want %q", text, got, want)
-		}
-	}
-}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/rageval/rageval/internal/exact"
+	"github.com/rageval/rageval/internal/excerpt"
 	"github.com/rageval/rageval/internal/parallel"
 	"github.com/rageval/rageval/ragtest"
 )
@@ -241,22 +240,4 @@ func (c *Cache) vectors(ctx context.Context, keys []key) ([][]float32, error) {
 }
 
 // abbreviate returns the beginning of a text on one line.
-func abbreviate(text string) string {
-	const most = 60
-	var b strings.Builder
-	n := 0
-	for word := range strings.FieldsFuncSeq(text, unicode.IsSpace) {
-		if n > 0 {
-			b.WriteByte(' ')
-			n++
-		}
-		for _, r := range word {
-			if n == most {
-				return b.String() + "…"
-			}
-			b.WriteRune(r)
-			n++
-		}
-	}
-	return b.String()
-}
+func abbreviate(text string) string { return excerpt.Line(text, 60) }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers/tokens"
+	"github.com/rageval/rageval/internal/excerpt"
 	"github.com/rageval/rageval/internal/hosted"
 )
 
@@ -120,12 +121,5 @@ func (e Embedder) first(text string, n int) string {
 
 // describe names a text by its place and its beginning.
 func describe(texts []string, i int) string {
-	const most = 40 // characters
-	n := 0
-	for at := range texts[i] {
-		if n++; n > most {
-			return fmt.Sprintf("text %d (%q…)", i, texts[i][:at])
-		}
-	}
-	return fmt.Sprintf("text %d (%q)", i, texts[i])
+	return fmt.Sprintf("text %d (%s)", i, excerpt.Quote(texts[i], 40))
 }
