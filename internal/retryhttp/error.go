@@ -99,12 +99,15 @@ func plainURL(u *url.URL) string {
 // What looks like a key of some service, or follows the word that announces one.
 var keys = regexp.MustCompile(`\b(?:sk|jina|hf)[-_][A-Za-z0-9_\-]{16,}|(?i:\bbearer\s+)[^\s"']{16,}`)
 
-const redacted = "[redacted]"
+const (
+	redacted       = "[redacted]"
+	shortestSecret = 6 // bytes
+)
 
 // redact replaces secrets in s.
 func (t *Transport) redact(s string) string {
 	for _, secret := range t.Secrets {
-		if secret == "" {
+		if len(secret) < shortestSecret {
 			continue
 		}
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {

@@ -50,6 +50,14 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
+// A key that is made up for a server that wants none would spoil every error.
+func TestShortSecretsStay(t *testing.T) {
+	_, err := post(t, &retryhttp.Transport{Base: &script{answers: []answer{status(400, `{"error":"no such model"}`)}}, Secrets: []string{"o", "model"}}, t.Context())
+	if err == nil || !strings.Contains(err.Error(), `400 Bad Request: "no such model"`) {
+		t.Errorf("got %v, want it as it is", err)
+	}
+}
+
 func TestMessageIsShort(t *testing.T) {
 	for _, body := range []string{strings.Repeat("word ", 50_000), "a" + strings.Repeat("é", 200), "\xff\xfe" + strings.Repeat("a", 400), strings.Repeat("\x00\n", 200)} {
 		_, err := post(t, &retryhttp.Transport{Base: &script{answers: []answer{status(400, body)}}}, t.Context())

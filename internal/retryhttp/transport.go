@@ -27,7 +27,9 @@ type Transport struct {
 	LongestWait    time.Duration     // of those before later ones, Retry-After apart; 0: 1 minute
 	MaxResponse    int64             // bytes of an answer; 0: 256 MiB
 
-	// Secrets do not appear in errors, not even if the server repeats them.
+	// Secrets do not appear in errors, not even if the server repeats them. Those
+	// of less than six bytes, such as a key that is made up for a server that wants
+	// none, are part of many an error, and are left there.
 	Secrets []string
 
 	// Final reports whether an error that would be repeated, by its status,

@@ -24,7 +24,8 @@
 // read at each call. White space around it is ignored. The vendors' own services
 // need one; to another server requests without a key are sent without an
 // Authorization header. The key is part of no error, name or other output, not
-// even where a server repeats it.
+// even where a server repeats it; unless it has less than six bytes, as one that is
+// made up for a server that wants none.
 //
 // # Faults
 //

@@ -18,7 +18,8 @@
 // White space around it is ignored. It is sent to the server that BaseURL names,
 // whichever that is. OpenAI and Azure need one; requests to another server go
 // without an Authorization header if there is none. The key is part of no error,
-// name or other output, not even where a server repeats it.
+// name or other output, not even where a server repeats it; unless it has less than
+// six bytes, as one that is made up for a server that wants none.
 //
 // # Faults
 //
