@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/rageval/rageval/internal/excerpt"
 )
 
 // CheckEmbedder verifies an embedder, and its EmbedQueries if it is a
@@ -284,7 +286,7 @@ func (c *embedderCheck) cancellation(m embedMethod) {
 
 // listed describes texts for an error.
 func listed(texts []string) string {
-	s := fmt.Sprintf("%q", abbreviate(texts[0], 60))
+	s := excerpt.Quote(texts[0], 60) // with its white space, which may be all it is
 	if len(texts) > 1 {
 		s += fmt.Sprintf(" and %d more", len(texts)-1)
 	}

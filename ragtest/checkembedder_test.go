@@ -51,6 +51,12 @@ func TestCheckEmbedderFindsViolations(t *testing.T) {
 		{"equal texts once", "count: Embed of ", changed(func(texts []string, v [][]float32) [][]float32 {
 			return v[:len(slices.Compact(slices.Sorted(slices.Values(texts))))]
 		})},
+		{"white space", `texts: Embed of " \t\n" and 14 more: blank text`, embedFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+				return nil, errors.New("blank text")
+			}
+			return careful{}.Embed(ctx, texts)
+		})},
 		{"two dimensions", "got a vector of dimension 13, want 26 like the first", changed(func(texts []string, v [][]float32) [][]float32 {
 			for i := range v {
 				if strings.HasPrefix(texts[i], "Quarterly") {
