@@ -10,7 +10,7 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/invalid"
-	"github.com/rageval/rageval/spans"
+	"github.com/rageval/rageval/internal/stored"
 )
 
 // Keys of a record's metadata. A key of the chunk's own metadata that Chroma or
@@ -26,11 +26,6 @@ const (
 	endKey   = "ragtest.end"
 )
 
-const (
-	chunkKind              = "chunk"
-	positionAwareChunkKind = "position-aware chunk"
-)
-
 // plainKey reports whether Chroma stores a key as it is. It drops "chroma:…", and
 // the signs with which its query language begins are better left alone.
 func plainKey(key string) bool {
@@ -42,25 +37,19 @@ func plainKey(key string) bool {
 // encode returns what is stored of a chunk beside its vector. It shares nothing
 // with the chunk.
 func encode[C chunkers.Indexed](chunk C) (record, error) {
-	own := map[string]any{}
-	var users map[string]string
-	switch c := any(chunk).(type) {
-	case chunkers.Chunk:
-		own[kindKey], own[idKey], own[docKey] = chunkKind, c.ID.String(), string(c.Doc)
-		users = c.Metadata
-	case chunkers.PositionAwareChunk:
-		own[kindKey], own[idKey], own[docKey] = positionAwareChunkKind, c.ID.String(), string(c.Span.Doc)
-		own[startKey], own[endKey] = c.Span.Start, c.Span.End
-		users = c.Metadata
-	}
-	if err := validText("the document ID", own[docKey].(string)); err != nil {
+	f := stored.Of(chunk)
+	if err := validText("the document ID", f.Doc); err != nil {
 		return record{}, err
 	}
-	text := chunk.IndexText()
-	if err := validText("the text", text); err != nil {
+	if err := validText("the text", f.Text); err != nil {
 		return record{}, err
 	}
-	for key, value := range users {
+	kind := stored.KindOf[C]()
+	own := map[string]any{kindKey: kind, idKey: f.ID, docKey: f.Doc}
+	if kind == stored.PositionAware {
+		own[startKey], own[endKey] = f.Start, f.End
+	}
+	for key, value := range f.Metadata {
 		if err := validText("a metadata key", key); err != nil {
 			return record{}, err
 		}
@@ -72,7 +61,7 @@ func encode[C chunkers.Indexed](chunk C) (record, error) {
 		}
 		own[key] = value
 	}
-	return record{text, own}, nil
+	return record{f.Text, own}, nil
 }
 
 func validText(what, s string) error {
@@ -85,7 +74,7 @@ func validText(what, s string) error {
 // decode returns the chunk that encode was given. Metadata that was empty is
 // nil.
 func decode[C chunkers.Indexed](r record) (chunk C, err error) {
-	var users map[string]string
+	f := stored.Fields{Text: r.document}
 	for key, value := range r.metadata {
 		if rest, ok := strings.CutPrefix(key, escape); ok {
 			key = rest
@@ -96,42 +85,31 @@ func decode[C chunkers.Indexed](r record) (chunk C, err error) {
 		if !ok {
 			return chunk, fmt.Errorf("metadata %q is %v, want a string", key, value)
 		}
-		if users == nil {
-			users = make(map[string]string)
+		if f.Metadata == nil {
+			f.Metadata = make(map[string]string)
 		}
-		users[key] = s
+		f.Metadata[key] = s
 	}
-	doc, ok := r.metadata[docKey].(string)
-	if !ok {
+	var ok bool
+	if f.Doc, ok = r.metadata[docKey].(string); !ok {
 		return chunk, fmt.Errorf("%s is %v, want a string", docKey, r.metadata[docKey])
 	}
-	id, ok := r.metadata[idKey].(string)
-	if !ok {
+	if f.ID, ok = r.metadata[idKey].(string); !ok {
 		return chunk, fmt.Errorf("%s is %v, want a string", idKey, r.metadata[idKey])
 	}
-	kind := r.metadata[kindKey]
-	switch c := any(&chunk).(type) {
-	case *chunkers.Chunk:
-		if kind != chunkKind {
-			return chunk, fmt.Errorf("%s is %v, want %q", kindKey, kind, chunkKind)
-		}
-		c.Doc, c.Text, c.Metadata = spans.DocumentID(doc), r.document, users
-		err = c.ID.UnmarshalText([]byte(id))
-	case *chunkers.PositionAwareChunk:
-		if kind != positionAwareChunkKind {
-			return chunk, fmt.Errorf("%s is %v, want %q", kindKey, kind, positionAwareChunkKind)
-		}
-		c.Text, c.Metadata = r.document, users
-		c.Span.Doc = spans.DocumentID(doc)
-		if c.Span.Start, err = integer(r.metadata, startKey); err != nil {
-			return chunk, err
-		}
-		if c.Span.End, err = integer(r.metadata, endKey); err != nil {
-			return chunk, err
-		}
-		err = c.ID.UnmarshalText([]byte(id))
+	kind := stored.KindOf[C]()
+	if got := r.metadata[kindKey]; got != kind {
+		return chunk, fmt.Errorf("%s is %v, want %q", kindKey, got, kind)
 	}
-	if err != nil {
+	if kind == stored.PositionAware {
+		if f.Start, err = integer(r.metadata, startKey); err != nil {
+			return chunk, err
+		}
+		if f.End, err = integer(r.metadata, endKey); err != nil {
+			return chunk, err
+		}
+	}
+	if chunk, err = stored.Chunk[C](f); err != nil {
 		return chunk, fmt.Errorf("parsing %s: %w", idKey, err)
 	}
 	return chunk, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/exact"
-	"github.com/rageval/rageval/spans"
+	"github.com/rageval/rageval/internal/stored"
 )
 
 // row is a chunk as the columns of the table hold it.
@@ -31,17 +31,12 @@ func needsQuoting(s string) bool { return strings.IndexByte(s, 0) >= 0 || !utf8.
 
 // encode returns the row of a chunk.
 func encode[C chunkers.Indexed](chunk C) row {
-	var r row
-	var metadata map[string]string
-	switch c := any(chunk).(type) {
-	case chunkers.Chunk:
-		r = row{id: c.ID.String(), doc: string(c.Doc), text: c.Text}
-		metadata = c.Metadata
-	case chunkers.PositionAwareChunk:
-		start, end := int64(c.Span.Start), int64(c.Span.End)
-		r = row{id: c.ID.String(), doc: string(c.Span.Doc), start: &start, end: &end, text: c.Text}
-		metadata = c.Metadata
+	f := stored.Of(chunk)
+	r := row{id: f.ID, doc: f.Doc, text: f.Text}
+	if stored.KindOf[C]() == stored.PositionAware {
+		r.start, r.end = new(int64(f.Start)), new(int64(f.End))
 	}
+	metadata := f.Metadata
 	r.quoted = needsQuoting(r.doc) || needsQuoting(r.text)
 	for key, value := range metadata {
 		r.quoted = r.quoted || needsQuoting(key) || needsQuoting(value)
@@ -87,19 +82,14 @@ func decode[C chunkers.Indexed](r row) (chunk C, err error) {
 			metadata = plain
 		}
 	}
-	switch c := any(&chunk).(type) {
-	case *chunkers.Chunk:
-		c.Doc, c.Text, c.Metadata = spans.DocumentID(r.doc), r.text, metadata
-		err = c.ID.UnmarshalText([]byte(r.id))
-	case *chunkers.PositionAwareChunk:
+	f := stored.Fields{ID: r.id, Doc: r.doc, Text: r.text, Metadata: metadata}
+	if stored.KindOf[C]() == stored.PositionAware {
 		if r.start == nil || r.end == nil {
 			return chunk, fmt.Errorf("columns start_char and end_char: NULL, want a place")
 		}
-		c.Span = spans.Span{Doc: spans.DocumentID(r.doc), Start: int(*r.start), End: int(*r.end)}
-		c.Text, c.Metadata = r.text, metadata
-		err = c.ID.UnmarshalText([]byte(r.id))
+		f.Start, f.End = int(*r.start), int(*r.end)
 	}
-	if err != nil {
+	if chunk, err = stored.Chunk[C](f); err != nil {
 		return chunk, fmt.Errorf("column chunk_id: %w", err)
 	}
 	return chunk, nil
