@@ -58,7 +58,9 @@
 // a call of the embedder, and what remains is what is needed.
 //
 //	mv testdata/small.embeddings testdata/small.embeddings.old
-//	RAGTEST_UPDATE=1 go test ./... && rm testdata/small.embeddings.old
+//	RAGTEST_REPLAY=0 go test ./... && rm testdata/small.embeddings.old
+//
+// Where Options.Replay is set, RAGTEST_UPDATE=1 takes the place of RAGTEST_REPLAY=0.
 //
 // # Faults
 //
