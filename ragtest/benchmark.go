@@ -35,6 +35,7 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
+	e.looping = true
 	b.StartTimer() // Loop dies without
 	rounds := 0
 	for b.Loop() {

@@ -215,6 +215,15 @@ func (l *chunkLevel) irrelevantText(query int, hits []ScoredChunk[chunkers.Chunk
 	return 0, len(hits) - found, len(hits)
 }
 
+func (l *chunkLevel) relevantRows(query int) []int {
+	var rows []int
+	for _, id := range l.truth[query].Relevant {
+		rows = append(rows, l.rows[id])
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
 func (l *chunkLevel) holders(p Passage) []int {
 	id, err := chunkers.ParseChunkID(p.ChunkID)
 	row, ok := l.rows[id]

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
@@ -29,6 +30,9 @@ type engine[C chunkers.Indexed] struct {
 	indexed     []C                // all chunks, in order
 	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
 	vectors     [][]float32        // of the queries, for dense retrieval
+	wanted      [][]int            // of each query, the rows of the chunks that hold relevant text; nil without vectors
+	ranks       [][]int            // theirs in the last round, where the store is exact; nil if the round left them out
+	looping     bool               // rounds are timed: they do what a search needs and no more
 	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
 	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
@@ -119,6 +123,10 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	if d, ok := e.retriever.(*dense[C]); ok {
 		if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
 			return err
+		}
+		e.wanted = make([][]int, len(e.queries))
+		for i := range e.wanted {
+			e.wanted[i] = e.level.relevantRows(i)
 		}
 	}
 	e.trace.mark()
@@ -235,11 +243,10 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		columns[m] = column(e.scores, m)
 		r.Metrics[m] = Score{name, stats.Mean(columns[m])}
 	}
-	for m, interval := range stats.Bootstrap(columns, 0.95) {
-		if interval.Low < interval.High {
-			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
-		}
-	}
+	var bootstrapping sync.WaitGroup
+	defer bootstrapping.Wait()
+	var intervals []stats.Interval
+	bootstrapping.Go(func() { intervals = stats.Bootstrap(columns, 0.95) })
 	for i, q := range e.queries {
 		out := &r.Queries[i]
 		*out = QueryResult{ID: q.ID, Text: q.Text, Metadata: maps.Clone(q.Metadata), Scores: make([]Score, len(e.metrics))}
@@ -255,6 +262,12 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	if err := e.diagnose(ctx, r); err != nil {
 		return nil, err
+	}
+	bootstrapping.Wait()
+	for m, interval := range intervals {
+		if interval.Low < interval.High {
+			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
+		}
 	}
 	r.Trace = e.trace.trace()
 	r.Elapsed = time.Since(e.began)

@@ -21,17 +21,12 @@ type tokenLevel struct {
 	measured []TokenMetric
 	k        int
 
-	chunks []chunkers.PositionAwareChunk // all, document by document
-	rows   map[spans.DocumentID]rowRange // of chunks
-
+	places   places // of the indexed chunks
 	scorer   *tokenScorer
 	scratch  []spans.Span
 	optimum  coverage.Optimum
 	hitIndex coverage.Index
 }
-
-// rowRange is a range of indexed chunks: [first, end).
-type rowRange struct{ first, end int }
 
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
@@ -147,15 +142,7 @@ func (l *tokenLevel) index(chunks []chunkers.PositionAwareChunk, d *Diagnostics)
 	}
 	d.DuplicateChunks = len(chunks) - len(texts)
 	l.scorer = newTokenScorer(places, l.k)
-	l.chunks, l.rows = chunks, map[spans.DocumentID]rowRange{}
-	for i, c := range chunks {
-		of, ok := l.rows[c.Span.Doc]
-		if !ok {
-			of.first = i
-		}
-		of.end = i + 1
-		l.rows[c.Span.Doc] = of
-	}
+	l.places = newPlaces(chunks)
 	return chunks, nil
 }
 
@@ -260,17 +247,16 @@ func (l *tokenLevel) irrelevantText(query int, hits []ScoredChunk[chunkers.Posit
 	return near - covered, retrieved.Len() - near, retrieved.Len()
 }
 
-func (l *tokenLevel) holders(p Passage) []int {
+func (l *tokenLevel) relevantRows(query int) []int {
 	var rows []int
-	holds := l.holder(p)
-	of := l.rows[p.Doc]
-	for i, c := range l.chunks[of.first:of.end] {
-		if holds(c) {
-			rows = append(rows, of.first+i)
-		}
+	for s := range l.relevant[query].All() {
+		rows = l.places.touching(rows, s)
 	}
-	return rows
+	slices.Sort(rows)
+	return slices.Compact(rows)
 }
+
+func (l *tokenLevel) holders(p Passage) []int { return l.places.touching(nil, p.Span) }
 
 func (l *tokenLevel) holder(p Passage) func(chunkers.PositionAwareChunk) bool {
 	return func(c chunkers.PositionAwareChunk) bool { return c.Span.Overlaps(p.Span) }
