@@ -44,6 +44,8 @@ type engine[C chunkers.Indexed] struct {
 type level[C chunkers.Indexed] interface {
 	name() string
 	metrics() []string
+	// prepare prepares what scores depend on beside the chunks.
+	prepare(ctx context.Context) error
 	// ranked reports whether any metric depends on the order of the chunks.
 	ranked() bool
 	// chunk cuts one document. It is called from several goroutines at once.
@@ -61,6 +63,8 @@ type level[C chunkers.Indexed] interface {
 	score(query int, hits []ScoredChunk[C], scores []float64) error
 	// explain fills in what was retrieved and missed.
 	explain(query int, hits []ScoredChunk[C], r *QueryResult) error
+	// describe fills in diagnostics of the whole.
+	describe(hits [][]ScoredChunk[C], r *Result)
 	evidence[C]
 }
 
@@ -111,6 +115,9 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
 	ctx = e.usage.context(ctx)
+	if err := e.level.prepare(ctx); err != nil {
+		return err
+	}
 	if e.chunker != nil {
 		chunks, err := e.chunk(ctx)
 		if err != nil {

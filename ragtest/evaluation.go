@@ -32,6 +32,15 @@ type TokenLevel struct {
 	// They are not indexed; more of them fail the run.
 	MaxUnlocated int
 
+	// EquivalentText counts a retrieved passage as relevant if relevant text of the
+	// query is elsewhere in the corpus and the passage has that text. Its characters
+	// are then the relevant ones: retrieving both counts once, in precision too. A
+	// character that is relevant itself stands for itself. Short relevant texts, such
+	// as names or years, are found in many places that answer nothing. Metrics of your
+	// own see the chunks as they are. Whether it is set or not, Diagnostics says how
+	// much it changes.
+	EquivalentText bool
+
 	// Baseline is the path of a file with the scores of an earlier run, relative to
 	// the folder of the test, that RunTokenLevel compares with, query by query; "":
 	// none. The test fails if a metric's mean fell by more than Margin and the loss is

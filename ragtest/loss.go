@@ -50,8 +50,9 @@ const (
 // evidence is what a level knows about relevant text, which it counts in
 // characters at token level and in chunks at chunk level.
 type evidence[C chunkers.Indexed] interface {
-	// recallName returns the name of the level's recall.
-	recallName() string
+	// ceilings returns the best scores that any choice of the indexed chunks has: of
+	// recall, for K of them; of other metrics, for as many as were retrieved.
+	ceilings(query, retrieved int) []ceiling
 	// relevantText returns the amount of relevant text of a query.
 	relevantText(query int) int
 	// inIndex returns how much of it all indexed chunks hold, and how much the best
@@ -68,9 +69,9 @@ type evidence[C chunkers.Indexed] interface {
 	// ascending insertion orders.
 	relevantRows(query int) []int
 	// holders returns those that hold part of p.
-	holders(p Passage) []int
+	holders(query int, p Passage) []int
 	// holder returns a function that reports whether a chunk holds part of p.
-	holder(p Passage) func(c C) bool
+	holder(query int, p Passage) func(c C) bool
 }
 
 // diagnose fills in where the scores were lost.
@@ -85,23 +86,21 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 	}
 	n := len(e.queries)
 	recall, precision := make([][]float64, n), make([][]float64, n)
-	ceilings := make([]float64, n)
 	for i := range r.Queries {
 		q := &r.Queries[i]
 		exactly := e.found[i]
 		if exact.compared {
 			exactly = exact.hits[i]
 		}
-		best := e.loseRecall(i, exactly, exact.ranks != nil, q)
+		e.loseRecall(i, exactly, exact.ranks != nil, q)
 		if e.known != nil {
-			q.Ceilings = []Score{{e.level.recallName(), best}}
-			ceilings[i] = best
+			q.Ceilings, q.CeilingBounds = split(e.level.ceilings(i, len(e.hits[i])))
 		}
 		e.losePrecision(i, q)
 		recall[i], precision[i] = amounts(q.RecallLosses), amounts(q.PrecisionLosses)
 		for j := range q.Missed {
 			p := &q.Missed[j]
-			rows := e.level.holders(*p)
+			rows := e.level.holders(i, *p)
 			e.locateLoss(i, p, len(rows) > 0, exactly, q.RecallLosses)
 			if p.Rank == 0 && exact.ranks != nil {
 				p.Rank = lowestRank(rows, e.wanted[i], exact.ranks[i])
@@ -111,8 +110,9 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 	r.RecallLosses = means(r.Queries[0].RecallLosses, recall)
 	r.PrecisionLosses = means(r.Queries[0].PrecisionLosses, precision)
 	if e.known != nil {
-		r.Ceilings = []Score{{e.level.recallName(), stats.Mean(ceilings)}}
+		r.Ceilings, r.CeilingBounds = meanCeilings(r.Queries)
 	}
+	e.level.describe(e.hits, r)
 	return nil
 }
 
@@ -177,9 +177,8 @@ func indexRecall[C chunkers.Indexed](exact, found [][]ScoredChunk[C]) float64 {
 	return stats.Mean(shares)
 }
 
-// loseRecall sets the losses of recall of a query, and returns the largest recall
-// that any K chunks have.
-func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, q *QueryResult) (ceiling float64) {
+// loseRecall sets the losses of recall of a query.
+func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, q *QueryResult) {
 	all := e.level.relevantText(query)
 	share := func(amount int) float64 {
 		if all == 0 {
@@ -205,10 +204,6 @@ func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, 
 		lose(LossRetriever, reachable-fetched)
 	}
 	lose(LossReranker, fetched-left)
-	if all == 0 {
-		return 1
-	}
-	return share(reachable)
 }
 
 func (e *engine[C]) losePrecision(query int, q *QueryResult) {
@@ -223,7 +218,7 @@ func (e *engine[C]) losePrecision(query int, q *QueryResult) {
 // final ranking has one of its chunks. A passage that no stage had to lose, since
 // what it kept instead was worth as much, was lost to the budget.
 func (e *engine[C]) locateLoss(query int, p *Passage, held bool, exactly []ScoredChunk[C], losses []Loss) {
-	holds := e.level.holder(*p)
+	holds := e.level.holder(query, *p)
 	lost := func(stage string) bool { return amount(losses, stage) > 0 }
 	in := func(hits []ScoredChunk[C]) int {
 		return slices.IndexFunc(hits, func(h ScoredChunk[C]) bool { return holds(h.Chunk) })

@@ -24,9 +24,22 @@ import "github.com/rageval/rageval/spans"
 // It takes O(n log r) time for n chunks and r relevant spans.
 func PrecisionOmega(chunks, relevant []spans.Span) float64 {
 	set := spans.Union(relevant...)
-	if set.Empty() {
-		return 0
-	}
+	merged, _ := omegas(touching(chunks, set), set)
+	return merged
+}
+
+// PrecisionOmegaRedundant is [PrecisionOmega] with the redundancy of
+// [SpanPrecisionRedundant]: characters that several chunks hold count once above the
+// line and once for each chunk below it, so that overlapping chunks score less.
+//
+//	|touching ∩ relevant| / (Σ |chunk| + |relevant \ touching|)
+func PrecisionOmegaRedundant(chunks, relevant []spans.Span) float64 {
+	set := spans.Union(relevant...)
+	_, redundant := omegas(touching(chunks, set), set)
+	return redundant
+}
+
+func touching(chunks []spans.Span, set spans.Set) []spans.Span {
 	t := truth(nil).reset(set)
 	var touching []spans.Span
 	for _, c := range chunks {
@@ -34,5 +47,20 @@ func PrecisionOmega(chunks, relevant []spans.Span) float64 {
 			touching = append(touching, c)
 		}
 	}
-	return spans.IoU(spans.Union(touching...), set)
+	return touching
+}
+
+// omegas returns both variants for the chunks that touch a relevant set.
+func omegas(touching []spans.Span, relevant spans.Set) (merged, redundant float64) {
+	if relevant.Empty() {
+		return 0, 0
+	}
+	union := spans.Union(touching...)
+	summed := 0
+	for _, c := range touching {
+		summed += c.Len()
+	}
+	covered := spans.OverlapLen(union, relevant)
+	missed := relevant.Len() - covered
+	return float64(covered) / float64(union.Len()+missed), float64(covered) / float64(summed+missed)
 }

@@ -21,6 +21,7 @@ type Result struct {
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
 	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a metric that scores all queries alike
 	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
+	CeilingBounds     []Score           `json:"ceilingBounds,omitempty"`   // the means of the queries' ceilings of other metrics, of which some are bounds
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
 	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
 	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
@@ -84,7 +85,14 @@ type Diagnostics struct {
 	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
 	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
 	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
-	Warnings               []string `json:"warnings,omitempty"`
+
+	// The means over the queries of [PrecisionOmega] and [PrecisionOmegaRedundant] of
+	// the indexed chunks; token level only, nil if nothing was indexed.
+	PrecisionOmega          *float64 `json:"precisionOmega,omitempty"`
+	PrecisionOmegaRedundant *float64 `json:"precisionOmegaRedundant,omitempty"`
+
+	EquivalentText *EquivalentText `json:"equivalentText,omitempty"` // token level only; nil if no relevant text recurs
+	Warnings       []string        `json:"warnings,omitempty"`
 }
 
 func (d *Diagnostics) warn(format string, args ...any) {
@@ -96,12 +104,20 @@ type QueryResult struct {
 	ID       QueryID           `json:"id"`
 	Text     string            `json:"text"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-	Scores   []Score           `json:"scores"`             // in the order of Result.Metrics
-	Hits     []Hit             `json:"hits,omitempty"`     // best first, at most K
-	Relevant []Passage         `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
-	Missed   []Passage         `json:"missed,omitempty"`   // the part of Relevant that no hit covers
+	Scores   []Score           `json:"scores"`         // in the order of Result.Metrics
+	Hits     []Hit             `json:"hits,omitempty"` // best first, at most K
+	// Alternative is 0 if the query is scored by what it says is Relevant, else i+1
+	// for its alternative i: see TokenQuery.
+	Alternative int       `json:"alternative,omitempty"`
+	Relevant    []Passage `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
+	Missed      []Passage `json:"missed,omitempty"`   // the part of Relevant that no hit covers
 
-	Ceilings        []Score `json:"ceilings,omitempty"`        // the best scores that any ranking of the indexed chunks has; none if nothing was indexed
+	// Ceilings has the best recall, precision and IoU that any ranking of the indexed
+	// chunks has: any K chunks for recall, and for the others any choice of as many
+	// chunks as were retrieved. CeilingBounds has those that are only known to be no
+	// higher than that, and perhaps lower. Both are empty if nothing was indexed.
+	Ceilings        []Score `json:"ceilings,omitempty"`
+	CeilingBounds   []Score `json:"ceilingBounds,omitempty"`
 	RecallLosses    []Loss  `json:"recallLosses,omitempty"`    // by stage, in the order of the pipeline; they add up to 1 - recall
 	PrecisionLosses []Loss  `json:"precisionLosses,omitempty"` // by kind; they add up to 1 - precision where anything was retrieved
 }
@@ -114,8 +130,11 @@ type Hit struct {
 	Rank    int              `json:"rank"` // from 1
 	ChunkID string           `json:"chunkID"`
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"` // token level only
-	Score   float64          `json:"score"`         // of the retriever or, after it, the reranker
+	Span    spans.Span       `json:"span,omitzero"`     // token level only
+	Line    int              `json:"line,omitempty"`    // where Span begins, from 1; token level only
+	Column  int              `json:"column,omitempty"`  // in characters, from 1; token level only
+	Aliased bool             `json:"aliased,omitempty"` // it holds the text of relevant text elsewhere, and that counted
+	Score   float64          `json:"score"`             // of the retriever or, after it, the reranker
 	Text    string           `json:"text"`
 }
 
@@ -123,8 +142,10 @@ type Hit struct {
 type Passage struct {
 	ChunkID string           `json:"chunkID,omitempty"` // chunk level only
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"`  // token level only
-	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
+	Span    spans.Span       `json:"span,omitzero"`    // token level only
+	Line    int              `json:"line,omitempty"`   // where Span begins, from 1; token level only
+	Column  int              `json:"column,omitempty"` // in characters, from 1; token level only
+	Text    string           `json:"text,omitempty"`   // "" for a chunk that the run did not make
 
 	// Of a missed passage: the stage that lost it, such as [LossRetriever], and the
 	// best rank of a chunk that holds part of it, which K must reach for it to be

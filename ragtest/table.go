@@ -12,9 +12,10 @@ import (
 )
 
 // String returns the table that tests print: a row for each metric with its
-// mean and the interval that it is known to, its ceiling where that is known, its smallest value, the number of queries
-// with the largest possible value, and the verdict of its thresholds; then at which
-// stages recall was lost, the usage of services, and the warnings.
+// mean and the interval that it is known to, its ceiling where that is known, its
+// smallest value, the number of queries with the largest possible value, and the
+// verdict of its thresholds; then at which stages recall was lost, the usage of
+// services, and the warnings.
 func (r *Result) String() string {
 	var b strings.Builder
 	title := r.Level + "-level evaluation"
@@ -46,20 +47,19 @@ func (r *Result) String() string {
 				full++
 			}
 		}
-		ceiling := ""
-		if c, ok := find(r.Ceilings, s.Metric); ok {
-			ceiling = fmt.Sprintf("%.4f", c)
-		}
 		interval := ""
 		if i := slices.IndexFunc(r.Intervals, func(i ScoreInterval) bool { return i.Metric == s.Metric }); i >= 0 {
 			interval = fmt.Sprintf("%.4f to %.4f", r.Intervals[i].Low, r.Intervals[i].High)
 		}
-		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, interval, ceiling, low, full, r.verdict(s.Metric))
+		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, interval, r.ceilingText(s.Metric), low, full, r.verdict(s.Metric))
 	}
 	w.Flush()
 	b.WriteString(r.lossTable())
 	if recall := r.Diagnostics.IndexRecall; recall != nil {
 		fmt.Fprintf(&b, "  the store found %.4f of what exact search finds\n", *recall)
+	}
+	if e := r.Diagnostics.EquivalentText; e != nil && e.RecallChange != 0 {
+		fmt.Fprintf(&b, "  the text of %s is elsewhere too: to count it (EquivalentText) makes %+.4f of span_recall\n", count(e.Passages, "relevant passage"), e.RecallChange)
 	}
 	for _, u := range r.Diagnostics.Usage {
 		fmt.Fprintf(&b, "  usage: %s\n", u)
@@ -88,6 +88,17 @@ func (r *Result) lossTable() string {
 	fmt.Fprintf(w, "%s\tleft\n%s\t%.4f\n", head, amounts, max(left, 0))
 	w.Flush()
 	return "\n" + b.String()
+}
+
+// ceilingText returns the ceiling of a metric, "" if there is none.
+func (r *Result) ceilingText(metric string) string {
+	if c, ok := find(r.Ceilings, metric); ok {
+		return fmt.Sprintf("%.4f", c)
+	}
+	if c, ok := find(r.CeilingBounds, metric); ok {
+		return fmt.Sprintf("%.4f (bound)", c)
+	}
+	return ""
 }
 
 func (r *Result) verdict(metric string) string {
@@ -145,6 +156,9 @@ func (r *Result) failure(t ThresholdResult, want bound) string {
 	fmt.Fprintf(&b, "%s: got %s, want %s, over %s", t.Metric, got, want, count(len(r.Queries), "query"))
 	if want.confident {
 		fmt.Fprintf(&b, ", which only show %s %.4f; %s", want.relation(), t.Bound, want.needed(r.queryScores(t.Metric)))
+	}
+	if ceiling := r.ceilingText(t.Metric); ceiling != "" && !strings.HasPrefix(ceiling, "1.0000") {
+		fmt.Fprintf(&b, " (no ranking of these chunks has more than %s)", ceiling)
 	}
 	for i, q := range r.worst(t.Metric, want) {
 		if i == 0 {
