@@ -54,18 +54,19 @@ func (l *tokenLevel) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.recurring = 0
 	for _, of := range l.answers {
 		for i := range of {
 			a := &of[i]
-			if slices.ContainsFunc(a.stated, func(s spans.Span) bool { return len(places[seen[s]]) > 1 }) {
+			before := l.recurring
+			for _, s := range a.stated {
+				if len(places[seen[s]]) > 1 {
+					l.recurring++
+				}
+			}
+			if l.recurring > before {
 				a.aliases = aliases(a.stated, a.set, func(s spans.Span) string { return seen[s] }, places)
 			}
-		}
-	}
-	l.recurring = 0
-	for s, text := range seen {
-		if len(places[text]) > 1 && s.Len() > 0 {
-			l.recurring++
 		}
 	}
 	return nil

@@ -45,19 +45,37 @@ func (l *tokenLevel) ceilingOf(m TokenMetric, a *answer, retrieved int) coverage
 		_, best := l.optimum.Reach(l.scorer.index(), a.set, k, counted...)
 		return coverage.Ceiling{Value: float64(best) / float64(a.set.Len()), Bound: l.optimum.Bound()}
 	}
+	h := l.highestOf(a, min(k, retrieved))
+	if m.measure == SpanPrecision.measure {
+		return h.precision
+	}
+	return h.iou
+}
+
+// highest is what any choice of n chunks reaches of an answer.
+type highest struct {
+	answer         *answer
+	n              int
+	precision, iou coverage.Ceiling
+}
+
+// highestOf keeps what it returned last.
+func (l *tokenLevel) highestOf(a *answer, n int) highest {
+	if l.highest.answer == a && l.highest.n == n {
+		return l.highest
+	}
 	if l.ceiling == nil {
 		l.ceiling = coverage.NewCeilings(l.scorer.index(), l.k)
 	}
-	n := min(k, retrieved)
-	precision, iou := l.ceiling.Best(a.set, n)
-	if len(counted) > 0 && n > 0 {
+	h := highest{answer: a, n: n}
+	h.precision, h.iou = l.ceiling.Best(a.set, n)
+	if counted := l.counted(a); len(counted) > 0 && n > 0 {
+		// Of the chunks' lengths nothing is known: equal texts count once.
 		_, best := l.optimum.Reach(l.scorer.index(), a.set, n, counted...)
-		precision, iou = coverage.Ceiling{Value: 1, Bound: true}, coverage.Ceiling{Value: float64(best) / float64(a.set.Len()), Bound: true}
+		h.precision, h.iou = coverage.Ceiling{Value: 1, Bound: true}, coverage.Ceiling{Value: float64(best) / float64(a.set.Len()), Bound: true}
 	}
-	if m.measure == SpanPrecision.measure {
-		return precision
-	}
-	return iou
+	l.highest = h
+	return h
 }
 
 // split returns the ceilings that some choice of chunks reaches, and the others.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/rageval/rageval/internal/coverage"
 	"github.com/rageval/rageval/internal/parallel"
@@ -45,7 +46,7 @@ func windowOf(text string) window {
 func occurrences(ctx context.Context, corpus *spans.Corpus, texts []string) (map[string][]spans.Span, error) {
 	byWindow := map[window][]string{}
 	var filter [1 << filterBits / 64]uint64
-	var masks [9]uint64 // by the widths in use
+	var widths []int // in use
 	for _, text := range texts {
 		w := windowOf(text)
 		if slices.Contains(byWindow[w], text) {
@@ -53,12 +54,8 @@ func occurrences(ctx context.Context, corpus *spans.Corpus, texts []string) (map
 		}
 		byWindow[w] = append(byWindow[w], text)
 		filter[w.hash()/64] |= 1 << (w.hash() % 64)
-		masks[w.width] = ^uint64(0) >> (64 - 8*w.width)
-	}
-	var widths []int
-	for width, mask := range masks {
-		if mask != 0 {
-			widths = append(widths, width)
+		if !slices.Contains(widths, w.width) {
+			widths = append(widths, w.width)
 		}
 	}
 	type occurrence struct {
@@ -69,28 +66,27 @@ func occurrences(ctx context.Context, corpus *spans.Corpus, texts []string) (map
 	found := make([][]occurrence, len(docs))
 	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(docs), func(_ context.Context, d int) error {
 		text := docs[d].Text()
-		bytes := windowOf(text).bytes
-		for at := range len(text) {
-			for _, width := range widths {
-				w := window{bytes & masks[width], width}
+		for _, width := range widths {
+			// The window moves up a byte at a time: it is the highest bytes of recent.
+			var recent uint64
+			for end := range len(text) {
+				recent = recent>>8 | uint64(text[end])<<56
+				w := window{recent >> (64 - 8*width), width}
 				h := w.hash()
-				if filter[h/64]>>(h%64)&1 == 0 || at+width > len(text) {
+				if filter[h/64]>>(h%64)&1 == 0 || end+1 < width {
 					continue
 				}
+				rest := text[end+1-width:]
 				for _, candidate := range byWindow[w] {
-					if len(candidate) > len(text)-at || text[at:at+len(candidate)] != candidate {
+					if !strings.HasPrefix(rest, candidate) {
 						continue
 					}
-					span, err := docs[d].CharSpan(at, at+len(candidate))
+					span, err := docs[d].CharSpan(end+1-width, end+1-width+len(candidate))
 					if err != nil {
 						return err
 					}
 					found[d] = append(found[d], occurrence{candidate, span})
 				}
-			}
-			bytes >>= 8
-			if at+8 < len(text) {
-				bytes |= uint64(text[at+8]) << 56
 			}
 		}
 		return nil

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/coverage"
@@ -34,6 +33,7 @@ type tokenLevel struct {
 	scratch  []spans.Span
 	optimum  coverage.Optimum
 	ceiling  *coverage.Ceilings
+	highest  highest
 	hitIndex coverage.Index
 }
 
@@ -256,7 +256,11 @@ func (l *tokenLevel) position(s spans.Span) (line, column int) {
 		return 0, 0
 	}
 	line = sort.Search(len(starts), func(i int) bool { return starts[i] > at })
-	return line, utf8.RuneCountInString(doc.Text()[starts[line-1]:at]) + 1
+	before, err := doc.CharSpan(starts[line-1], at)
+	if err != nil {
+		return 0, 0
+	}
+	return line, before.Len() + 1
 }
 
 // lineStarts returns where the lines of a text start, in bytes.
