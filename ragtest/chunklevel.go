@@ -43,6 +43,9 @@ func (e ChunkLevel) engine(thresholds []ChunkThreshold) (*engine[chunkers.Chunk]
 	if err != nil {
 		return nil, err
 	}
+	if s.slices, err = slice(s.queries, e.SliceBy, thresholds); err != nil {
+		return nil, err
+	}
 	l := &chunkLevel{queries: s.queries, answers: make([][][]chunkers.ChunkID, len(e.Queries)), chosen: make([]int, len(e.Queries)),
 		chunker: e.Chunker, measured: metrics, k: s.k, scorer: newChunkScorer(s.k)}
 	for i, q := range e.Queries {

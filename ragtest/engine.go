@@ -276,6 +276,9 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
 		}
 	}
+	for _, c := range e.slices {
+		r.Slices = append(r.Slices, r.summary(c))
+	}
 	r.Trace = e.trace.trace()
 	r.Elapsed = time.Since(e.began)
 	return r, nil

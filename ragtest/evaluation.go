@@ -28,6 +28,11 @@ type TokenLevel struct {
 	FetchK    int                                      // how many candidates are retrieved; 0: 4*K with a Reranker, K without
 	Metrics   []TokenMetric                            // nil: SpanRecall, SpanPrecision, SpanIoU
 
+	// SliceBy has keys of the queries' metadata: the result has the means over the
+	// queries that share a value, for each value. Nil: none. To demand something of
+	// a slice, use [TokenMetric.Where].
+	SliceBy []string
+
 	// MaxUnlocated is how many chunks may lack a position in their document.
 	// They are not indexed; more of them fail the run.
 	MaxUnlocated int
@@ -73,6 +78,7 @@ type ChunkLevel struct {
 	K         int
 	FetchK    int
 	Metrics   []ChunkMetric // nil: ChunkRecall, ChunkPrecision, ChunkF1
+	SliceBy   []string
 
 	Baseline   string
 	Margin     float64

@@ -24,6 +24,7 @@ type Result struct {
 	CeilingBounds     []Score           `json:"ceilingBounds,omitempty"`   // the means of the queries' ceilings of other metrics, of which some are bounds
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
 	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
+	Slices            []Slice           `json:"slices,omitempty"`          // those of SliceBy, then those of thresholds
 	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
 	Baseline          *BaselineResult   `json:"baseline,omitempty"` // nil if there is none to compare with
 	Diagnostics       Diagnostics       `json:"diagnostics"`
@@ -55,9 +56,9 @@ type ScoreInterval struct {
 
 // ThresholdResult is the verdict on one threshold.
 type ThresholdResult struct {
-	Metric string  `json:"metric"`
-	Want   string  `json:"want"` // such as ">= 0.8", ">= 0.8 with confidence 0.95"
-	Got    float64 `json:"got"`  // the mean
+	Metric string  `json:"metric"` // with its slice, if any: "span_recall[type=multi-hop]"
+	Want   string  `json:"want"`   // such as ">= 0.8", ">= 0.8 with confidence 0.95"
+	Got    float64 `json:"got"`    // the mean
 	// Bound is what the mean is at least, with the confidence that the threshold
 	// asks for, or at most if it is an upper one; 0 if it asks for none.
 	Bound float64 `json:"bound,omitempty"`
@@ -159,10 +160,10 @@ type Passage struct {
 // and whether there is one.
 func (r *Result) Score(metric string) (float64, bool) { return find(r.Metrics, metric) }
 
-// queryScores returns the scores of all queries by a metric.
-func (r *Result) queryScores(metric string) []float64 {
-	scores := make([]float64, len(r.Queries))
-	for i, q := range r.Queries {
+// scoresBy returns the scores of queries by a metric.
+func scoresBy(queries []QueryResult, metric string) []float64 {
+	scores := make([]float64, len(queries))
+	for i, q := range queries {
 		scores[i], _ = q.Score(metric)
 	}
 	return scores

@@ -73,9 +73,7 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 		return g.notMeasured(tb, e.name, err)
 	}
 	for _, t := range thresholds {
-		name := t.metric().Name()
-		mean, _ := r.Score(name)
-		r.Thresholds = append(r.Thresholds, t.want().judge(name, mean, r.queryScores(name)))
+		r.Thresholds = append(r.Thresholds, t.want().judge(t.name(), scoresBy(r.where(t.slice()), t.metric().Name())))
 	}
 	verdict, err := g.settle(tb, r)
 	if err != nil {
@@ -85,7 +83,8 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 	publish(tb, name, r)
 	for i, t := range r.Thresholds {
 		if !t.Pass {
-			tb.Errorf("ragtest: %s\nreproduce: %s", r.failure(t, thresholds[i].want()), reproduce(tb))
+			of := thresholds[i]
+			tb.Errorf("ragtest: %s\nreproduce: %s", r.failure(t, of.metric().Name(), of.want(), r.where(of.slice()), newAtlas(g.corpus)), reproduce(tb))
 		}
 	}
 	if verdict != nil {

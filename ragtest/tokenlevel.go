@@ -55,6 +55,9 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 	if err != nil {
 		return nil, err
 	}
+	if s.slices, err = slice(s.queries, e.SliceBy, thresholds); err != nil {
+		return nil, err
+	}
 	l := &tokenLevel{corpus: e.Corpus, answers: make([][]answer, len(e.Queries)), chosen: make([]int, len(e.Queries)),
 		equivalent: e.EquivalentText, chunker: e.Chunker, measured: metrics, k: s.k, lines: map[spans.DocumentID][]int{}}
 	for i, q := range e.Queries {
