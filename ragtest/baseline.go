@@ -57,6 +57,7 @@ type BaselineResult struct {
 type gate struct {
 	path       string
 	margin     float64
+	budgets    []BudgetThreshold
 	severities Severities
 	corpus     *spans.Corpus
 }
@@ -67,6 +68,11 @@ func (g gate) validate() error {
 	}
 	if g.margin > 0 && g.path == "" {
 		return errors.New("field Margin: set without a Baseline to lose against")
+	}
+	for i, t := range g.budgets {
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("field Budgets: threshold %d: %w", i, err)
+		}
 	}
 	for _, s := range []struct {
 		name string

@@ -57,6 +57,10 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 		b.ReportMetric(float64(r.Chunks), "chunks")
 		printUnit("chunks", "assume=exact")
 	}
+	for _, s := range r.Budgets {
+		b.ReportMetric(s.Value, s.Metric)
+		printUnit(s.Metric, "better=lower assume=exact")
+	}
 	for _, s := range r.Metrics {
 		b.ReportMetric(s.Value, s.Metric)
 		printUnit(s.Metric, "better=higher assume=exact")

@@ -242,7 +242,13 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
-	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
+	d, ok := e.retriever.(*dense[C])
+	if ok {
+		if sized, ok := d.store.(SizedStore); ok {
+			r.Diagnostics.IndexBytes = new(sized.IndexBytes())
+		}
+	}
+	if ok && e.repeated > 0 {
 		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
 	columns := make([][]float64, len(e.metrics))
@@ -276,6 +282,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
 		}
 	}
+	r.Budgets = r.measureBudgets()
 	for _, c := range e.slices {
 		r.Slices = append(r.Slices, r.summary(c))
 	}

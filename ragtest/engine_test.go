@@ -58,7 +58,8 @@ func TestTokenLevel(t *testing.T) {
 		Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 0.75}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.75}},
 		RecallLosses:    losses(0.05, 0.2, 0, 0, 0),
 		PrecisionLosses: precisionLosses(0, 0),
-		Diagnostics: ragtest.Diagnostics{Documents: 2, EmbeddedTexts: 4, DuplicateChunks: 1,
+		Budgets:         []ragtest.Score{{Metric: "retrieved_characters", Value: 6}, {Metric: "embedded_texts", Value: 4}, {Metric: "index_bytes", Value: 640}},
+		Diagnostics: ragtest.Diagnostics{Documents: 2, EmbeddedTexts: 4, DuplicateChunks: 1, IndexBytes: new(int64(640)),
 			// Of the second query 9 of 10 characters are in chunks, which hold 12.
 			PrecisionOmega: new((1 + 9.0/13) / 2), PrecisionOmegaRedundant: new((1 + 9.0/13) / 2),
 			EquivalentText: &ragtest.EquivalentText{Passages: 1}},

@@ -55,6 +55,10 @@ type TokenLevel struct {
 	Baseline string
 	Margin   float64
 
+	// Budgets has thresholds for what the evaluation costs, such as
+	// RetrievedCharacters.AtMost(4000), that RunTokenLevel judges.
+	Budgets []BudgetThreshold
+
 	Severities Severities // what RunTokenLevel does about each outcome; zero: fail
 	Reporters  []Reporter // called by RunTokenLevel
 }
@@ -82,6 +86,7 @@ type ChunkLevel struct {
 
 	Baseline   string
 	Margin     float64
+	Budgets    []BudgetThreshold
 	Severities Severities
 	Reporters  []Reporter // called by RunChunkLevel
 }

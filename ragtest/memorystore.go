@@ -52,6 +52,13 @@ func (s *MemoryStore[C]) Len() int {
 	return len(s.chunks)
 }
 
+// IndexBytes returns the size of the vectors.
+func (s *MemoryStore[C]) IndexBytes() int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vectors.Bytes()
+}
+
 // Add appends chunks with their vectors. Both are copied; what the chunks point
 // to, such as their metadata, is not.
 func (s *MemoryStore[C]) Add(ctx context.Context, chunks []C, vectors [][]float32) error {

@@ -25,8 +25,9 @@ type Result struct {
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
 	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
 	Slices            []Slice           `json:"slices,omitempty"`          // those of SliceBy, then those of thresholds
-	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
-	Baseline          *BaselineResult   `json:"baseline,omitempty"` // nil if there is none to compare with
+	Budgets           []Score           `json:"budgets,omitempty"`         // those that are known and not 0: see Budget
+	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`      // of metrics, then of budgets
+	Baseline          *BaselineResult   `json:"baseline,omitempty"`        // nil if there is none to compare with
 	Diagnostics       Diagnostics       `json:"diagnostics"`
 	Components        Components        `json:"components"`
 	CorpusFingerprint string            `json:"corpusFingerprint"`       // of spans.Corpus.Fingerprint
@@ -85,6 +86,7 @@ type Diagnostics struct {
 	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
 	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
 	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
+	IndexBytes             *int64   `json:"indexBytes,omitempty"`   // of a SizedStore
 	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
 
 	// The means over the queries of [PrecisionOmega] and [PrecisionOmegaRedundant] of

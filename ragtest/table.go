@@ -10,8 +10,8 @@ import (
 // String returns the table that tests print: a row for each metric with its
 // mean and the interval that it is known to, its ceiling where that is known, its
 // smallest value, the number of queries with the largest possible value, and the
-// verdict of its thresholds; then the slices, at which stages recall was lost, the
-// usage of services, and the warnings.
+// verdict of its thresholds; then the slices, the budgets with a threshold, at which
+// stages recall was lost, the usage of services, and the warnings.
 func (r *Result) String() string {
 	var b strings.Builder
 	title := r.Level + "-level evaluation"
@@ -51,6 +51,7 @@ func (r *Result) String() string {
 	}
 	w.Flush()
 	b.WriteString(r.sliceTable())
+	b.WriteString(r.budgetTable())
 	b.WriteString(r.lossTable())
 	if recall := r.Diagnostics.IndexRecall; recall != nil {
 		fmt.Fprintf(&b, "  the store found %.4f of what exact search finds\n", *recall)
