@@ -102,16 +102,19 @@ func (l *tokenLevel) describe(hits [][]ScoredChunk[chunkers.PositionAwareChunk],
 	if l.places == nil {
 		return
 	}
-	omega, redundant := make([]float64, len(hits)), make([]float64, len(hits))
-	for i := range hits {
-		set := l.answer(i).set
+	touching := func(set spans.Set) []spans.Span {
 		l.scratch = l.scratch[:0]
 		for _, row := range l.rowsOf(set, nil) {
 			l.scratch = append(l.scratch, l.spanOf[row])
 		}
-		omega[i], redundant[i] = omegas(l.scratch, set)
+		return l.scratch
 	}
-	d.PrecisionOmega, d.PrecisionOmegaRedundant = new(stats.Mean(omega)), new(stats.Mean(redundant))
+	strict, edges := make([]float64, len(hits)), make([]float64, len(hits))
+	for i := range hits {
+		set := l.answer(i).set
+		strict[i], edges[i] = omega(touching(set), set), omega(touching(withEdges(set)), set)
+	}
+	d.PrecisionOmega, d.PrecisionOmegaEdges = new(stats.Mean(strict)), new(stats.Mean(edges))
 }
 
 // rowsOf returns the indexed chunks that hold part of a set, by insertion order.

@@ -60,8 +60,9 @@ func TestTokenLevel(t *testing.T) {
 		PrecisionLosses: precisionLosses(0, 0),
 		Budgets:         []ragtest.Score{{Metric: "retrieved_characters", Value: 6}, {Metric: "embedded_texts", Value: 4}, {Metric: "index_bytes", Value: 640}},
 		Diagnostics: ragtest.Diagnostics{Documents: 2, EmbeddedTexts: 4, DuplicateChunks: 1, IndexBytes: new(int64(640)),
-			// Of the second query 9 of 10 characters are in chunks, which hold 12.
-			PrecisionOmega: new((1 + 9.0/13) / 2), PrecisionOmegaRedundant: new((1 + 9.0/13) / 2),
+			// Of the second query 9 of 10 characters are in chunks, which hold 12. No chunk
+			// begins or ends at a relevant span without sharing a character.
+			PrecisionOmega: new((1 + 9.0/13) / 2), PrecisionOmegaEdges: new((1 + 9.0/13) / 2),
 			EquivalentText: &ragtest.EquivalentText{Passages: 1}},
 		Components:        ragtest.Components{Chunker: "lines", Embedder: "letters", Store: got.Components.Store},
 		CorpusFingerprint: e.Corpus.Fingerprint(),

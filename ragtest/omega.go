@@ -17,26 +17,30 @@ import "github.com/rageval/rageval/spans"
 // in characters: relevant characters that no chunk holds stand below the line.
 // It is 0 where nothing is relevant, and never exceeds 1.
 //
-// Note: Chroma's own code also counts a chunk that begins where a relevant span
-// ends, or ends where one begins, and shares nothing with it. That moves the
-// figure down, for some of the published rows by one percentage point.
+// [PrecisionOmegaEdges] is the variant of Chroma's own code.
 //
 // It takes O(n log r) time for n chunks and r relevant spans.
 func PrecisionOmega(chunks, relevant []spans.Span) float64 {
 	set := spans.Union(relevant...)
-	merged, _ := omegas(touching(chunks, set), set)
-	return merged
+	return omega(touching(chunks, set), set)
 }
 
-// PrecisionOmegaRedundant is [PrecisionOmega] with the redundancy of
-// [SpanPrecisionRedundant]: characters that several chunks hold count once above the
-// line and once for each chunk below it, so that overlapping chunks score less.
-//
-//	|touching ∩ relevant| / (Σ |chunk| + |relevant \ touching|)
-func PrecisionOmegaRedundant(chunks, relevant []spans.Span) float64 {
+// PrecisionOmegaEdges is [PrecisionOmega] as Chroma's own code computes it, by which
+// the published figures are: a chunk that begins where a relevant span ends, or ends
+// where one begins, counts as touching though it shares nothing with it. That moves
+// the figure down, for some of the published rows by one percentage point.
+func PrecisionOmegaEdges(chunks, relevant []spans.Span) float64 {
 	set := spans.Union(relevant...)
-	_, redundant := omegas(touching(chunks, set), set)
-	return redundant
+	return omega(touching(chunks, withEdges(set)), set)
+}
+
+// withEdges returns the set with a character more at each end of its spans.
+func withEdges(set spans.Set) spans.Set {
+	var list []spans.Span
+	for s := range set.All() {
+		list = append(list, spans.Span{Doc: s.Doc, Start: s.Start - 1, End: s.End + 1})
+	}
+	return spans.Union(list...)
 }
 
 func touching(chunks []spans.Span, set spans.Set) []spans.Span {
@@ -50,17 +54,10 @@ func touching(chunks []spans.Span, set spans.Set) []spans.Span {
 	return touching
 }
 
-// omegas returns both variants for the chunks that touch a relevant set.
-func omegas(touching []spans.Span, relevant spans.Set) (merged, redundant float64) {
+// omega returns PrecisionΩ by the chunks that count as touching.
+func omega(touching []spans.Span, relevant spans.Set) float64 {
 	if relevant.Empty() {
-		return 0, 0
+		return 0
 	}
-	union := spans.Union(touching...)
-	summed := 0
-	for _, c := range touching {
-		summed += c.Len()
-	}
-	covered := spans.OverlapLen(union, relevant)
-	missed := relevant.Len() - covered
-	return float64(covered) / float64(union.Len()+missed), float64(covered) / float64(summed+missed)
+	return spans.IoU(spans.Union(touching...), relevant)
 }

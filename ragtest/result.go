@@ -89,10 +89,10 @@ type Diagnostics struct {
 	IndexBytes             *int64   `json:"indexBytes,omitempty"`   // of a SizedStore
 	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
 
-	// The means over the queries of [PrecisionOmega] and [PrecisionOmegaRedundant] of
+	// The means over the queries of [PrecisionOmega] and [PrecisionOmegaEdges] of
 	// the indexed chunks; token level only, nil if nothing was indexed.
-	PrecisionOmega          *float64 `json:"precisionOmega,omitempty"`
-	PrecisionOmegaRedundant *float64 `json:"precisionOmegaRedundant,omitempty"`
+	PrecisionOmega      *float64 `json:"precisionOmega,omitempty"`
+	PrecisionOmegaEdges *float64 `json:"precisionOmegaEdges,omitempty"`
 
 	EquivalentText *EquivalentText `json:"equivalentText,omitempty"` // token level only; nil if no relevant text recurs
 	Warnings       []string        `json:"warnings,omitempty"`
