@@ -57,6 +57,7 @@ type BaselineResult struct {
 type gate struct {
 	path       string
 	margin     float64
+	budgets    []BudgetThreshold
 	severities Severities
 	corpus     *spans.Corpus
 }
@@ -67,6 +68,11 @@ func (g gate) validate() error {
 	}
 	if g.margin > 0 && g.path == "" {
 		return errors.New("field Margin: set without a Baseline to lose against")
+	}
+	for i, t := range g.budgets {
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("field Budgets: threshold %d: %w", i, err)
+		}
 	}
 	for _, s := range []struct {
 		name string
@@ -143,7 +149,7 @@ func (g gate) settle(tb testing.TB, r *Result) (verdict func(), err error) {
 			tb.Logf("ragtest: baseline %s: %s\n%s", g.path, r.Baseline.Outcome, c)
 			return
 		}
-		g.severities.Regressed.do(tb, "ragtest: %s", r.regressionText(tb, old))
+		g.severities.Regressed.do(tb, "ragtest: %s", r.regressionText(tb, old, newAtlas(g.corpus)))
 	}, nil
 }
 
@@ -173,7 +179,7 @@ func staleText(tb testing.TB, old, r *Result) string {
 const listedChanges = 5
 
 // regressionText says by which metrics the run is worse, and for which queries.
-func (r *Result) regressionText(tb testing.TB, old *Result) string {
+func (r *Result) regressionText(tb testing.TB, old *Result, a atlas) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "regressed against the baseline %s", r.Baseline.Path)
 	if r.Baseline.Margin > 0 {
@@ -195,7 +201,7 @@ func (r *Result) regressionText(tb testing.TB, old *Result) string {
 			m.Metric, m.Means[1], m.Means[0], -d.Difference, -d.High, -d.Low, d.Adjusted, count(len(d.Worse), "query"), len(d.Better))
 		for _, q := range d.Worse[:min(listedChanges, len(d.Worse))] {
 			fmt.Fprintf(&b, "\n  %.4f, was %.4f  %s: %q", q.New, q.Old, q.ID, abbreviate(q.Text, 100))
-			b.WriteString(describeMissed(queries[q.ID].Missed))
+			b.WriteString(a.missed(queries[q.ID].Missed))
 		}
 		if more := len(d.Worse) - listedChanges; more > 0 {
 			fmt.Fprintf(&b, "\n  and %d more", more)

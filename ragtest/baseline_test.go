@@ -99,7 +99,7 @@ func TestBaseline(t *testing.T) {
 	r, said = runGated(t, with(gated(t, 40, 8)))
 	wantAll(t, said, "error: ragtest: regressed against the baseline "+path,
 		"span_recall: got 0.8000, was 1.0000: a loss of 0.2000 (95 % interval 0.", "p = 0.012 after Holm); 8 queries got worse, 0 better:",
-		"\n  0.0000, was 1.0000  q0: \"bananas\"", "missed a.md[6:13] \"bananas\", lost by reranker", "and 3 more",
+		"\n  0.0000, was 1.0000  q0: \"bananas\"", "missed a.md:2:1 \"bananas\", lost by reranker", "and 3 more",
 		"accept this run as the baseline with\n\tRAGTEST_UPDATE=1 go test")
 	if diff := cmp.Diff([]string{"span_recall", "span_precision", "span_iou"}, r.Baseline.Regressed); diff != "" {
 		t.Errorf("regressed (-want +got):\n%s", diff)

@@ -35,6 +35,7 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
+	e.looping = true
 	b.StartTimer() // Loop dies without
 	rounds := 0
 	for b.Loop() {
@@ -55,6 +56,10 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 	if r.Chunks > 0 {
 		b.ReportMetric(float64(r.Chunks), "chunks")
 		printUnit("chunks", "assume=exact")
+	}
+	for _, s := range r.Budgets {
+		b.ReportMetric(s.Value, s.Metric)
+		printUnit(s.Metric, "better=lower assume=exact")
 	}
 	for _, s := range r.Metrics {
 		b.ReportMetric(s.Value, s.Metric)

@@ -13,8 +13,9 @@ import (
 
 // chunkLevel is the engine's view of a [ChunkLevel].
 type chunkLevel struct {
-	queries  []Query // of truth, with their IDs
-	truth    []ChunkQuery
+	queries  []Query                // with their IDs
+	answers  [][][]chunkers.ChunkID // of each query, that of Relevant first, without repetitions
+	chosen   []int                  // which of them is scored
 	chunker  chunkers.Chunker
 	measured []ChunkMetric
 	k        int
@@ -43,13 +44,46 @@ func (e ChunkLevel) engine(thresholds []ChunkThreshold) (*engine[chunkers.Chunk]
 	if err != nil {
 		return nil, err
 	}
+	if s.slices, err = slice(s.queries, e.SliceBy, thresholds); err != nil {
+		return nil, err
+	}
+	l := &chunkLevel{queries: s.queries, answers: make([][][]chunkers.ChunkID, len(e.Queries)), chosen: make([]int, len(e.Queries)),
+		chunker: e.Chunker, measured: metrics, k: s.k, scorer: newChunkScorer(s.k)}
 	for i, q := range e.Queries {
-		if j := slices.Index(q.Relevant, chunkers.ChunkID{}); j >= 0 {
-			return nil, fmt.Errorf("%s: relevant chunk %d has no ID", s.query(i), j)
+		for j, stated := range append([][]chunkers.ChunkID{q.Relevant}, q.Alternatives...) {
+			if at := slices.Index(stated, chunkers.ChunkID{}); at >= 0 {
+				what := "relevant chunk"
+				if j > 0 {
+					what = fmt.Sprintf("alternative %d: chunk", j-1)
+				}
+				return nil, fmt.Errorf("%s: %s %d has no ID", s.query(i), what, at)
+			}
+			if len(stated) == 0 && len(q.Alternatives) > 0 {
+				return nil, fmt.Errorf("%s: %s", s.query(i), emptyAnswer(j))
+			}
+			l.answers[i] = append(l.answers[i], distinct(stated))
 		}
 	}
-	l := &chunkLevel{queries: s.queries, truth: e.Queries, chunker: e.Chunker, measured: metrics, k: s.k, scorer: newChunkScorer(s.k)}
 	return newEngine(s, l, began)
+}
+
+// distinct returns the IDs without repetitions.
+func distinct(ids []chunkers.ChunkID) []chunkers.ChunkID {
+	seen := make(map[chunkers.ChunkID]bool, len(ids))
+	var list []chunkers.ChunkID
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// relevant returns the answer of a query that is scored: after a round, the one that
+// the retrieved chunks hold most of.
+func (l *chunkLevel) relevant(query int) []chunkers.ChunkID {
+	return l.answers[query][l.chosen[query]]
 }
 
 func (l *chunkLevel) name() string { return "chunk" }
@@ -61,6 +95,10 @@ func (l *chunkLevel) metrics() []string {
 	}
 	return names
 }
+
+func (l *chunkLevel) prepare(context.Context) error { return nil }
+
+func (l *chunkLevel) describe([][]ScoredChunk[chunkers.Chunk], *Result) {}
 
 func (l *chunkLevel) ranked() bool {
 	return slices.ContainsFunc(l.measured, func(m ChunkMetric) bool { return m.dependsOnRank(l.k) })
@@ -114,8 +152,8 @@ func (l *chunkLevel) checkTruth() error {
 	named := map[chunkers.ChunkID]bool{} // whether the chunk exists
 	unknown := 0
 	first := ""
-	for i, q := range l.truth {
-		for _, id := range q.Relevant {
+	for i, answers := range l.answers {
+		for _, id := range slices.Concat(answers...) {
 			if _, seen := named[id]; seen {
 				continue
 			}
@@ -156,13 +194,21 @@ func (l *chunkLevel) score(query int, hits []ScoredChunk[chunkers.Chunk], scores
 	for _, h := range hits {
 		l.scratch = append(l.scratch, h.Chunk.ID)
 	}
-	l.scorer.load(ChunkOutcome{Retrieved: l.scratch, Relevant: l.truth[query].Relevant})
-	for i, m := range l.measured {
-		var err error
-		if scores[i], err = l.scorer.score(m); err != nil {
-			return err
+	var best bestAnswer
+	for i, relevant := range l.answers[query] {
+		l.scorer.load(ChunkOutcome{Retrieved: l.scratch, Relevant: relevant})
+		best.offer(i, l.scorer.recall(l.k), l.scorer.f1(l.k))
+		for j, m := range l.measured {
+			score, err := l.scorer.score(m)
+			if err != nil {
+				return err
+			}
+			if i == 0 || score > scores[j] {
+				scores[j] = score
+			}
 		}
 	}
+	l.chosen[query] = best.chosen
 	return nil
 }
 
@@ -173,12 +219,8 @@ func (l *chunkLevel) explain(query int, hits []ScoredChunk[chunkers.Chunk], r *Q
 		got[h.Chunk.ID] = true
 		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: h.Chunk.ID.String(), Doc: h.Chunk.Doc, Score: h.Score, Text: h.Chunk.Text})
 	}
-	listed := map[chunkers.ChunkID]bool{}
-	for _, id := range l.truth[query].Relevant {
-		if listed[id] {
-			continue
-		}
-		listed[id] = true
+	r.Alternative = l.chosen[query]
+	for _, id := range l.relevant(query) {
 		c := l.chunks[id] // zero if nothing was chunked
 		p := Passage{ChunkID: id.String(), Doc: c.Doc, Text: c.Text}
 		r.Relevant = append(r.Relevant, p)
@@ -189,12 +231,40 @@ func (l *chunkLevel) explain(query int, hits []ScoredChunk[chunkers.Chunk], r *Q
 	return nil
 }
 
-func (l *chunkLevel) recallName() string { return ChunkRecall.Name() }
-
-func (l *chunkLevel) relevantText(query int) int {
-	l.scorer.load(ChunkOutcome{Relevant: l.truth[query].Relevant})
-	return len(l.scorer.relevant)
+// ceilings returns those of recall, precision and F1. Of several answers the best
+// counts.
+func (l *chunkLevel) ceilings(query, retrieved int) []ceiling {
+	metrics := []ChunkMetric{ChunkRecall}
+	for _, m := range l.measured {
+		if of := m.measure; !m.Equal(ChunkRecall) && (of == ChunkRecall.measure || of == ChunkPrecision.measure || of == ChunkF1.measure) {
+			metrics = append(metrics, m)
+		}
+	}
+	list := make([]ceiling, len(metrics))
+	for j, m := range metrics {
+		list[j].metric = m.Name()
+		k := m.cut.of(l.k)
+		n := min(k, retrieved)
+		for _, relevant := range l.answers[query] {
+			all := len(relevant)
+			value := 0.0
+			switch {
+			case m.measure == ChunkRecall.measure && all == 0:
+				value = 1
+			case m.measure == ChunkRecall.measure:
+				value = float64(min(all, k)) / float64(all)
+			case m.measure == ChunkPrecision.measure:
+				value = precision(min(all, n), n)
+			case all > 0 && n > 0:
+				value = float64(2*min(all, n)) / float64(n+all)
+			}
+			list[j].value = max(list[j].value, value)
+		}
+	}
+	return list
 }
+
+func (l *chunkLevel) relevantText(query int) int { return len(l.relevant(query)) }
 
 // inIndex: ground truth that names a chunk which is not indexed is an error.
 func (l *chunkLevel) inIndex(query int) (all, best int) {
@@ -204,7 +274,7 @@ func (l *chunkLevel) inIndex(query int) (all, best int) {
 
 func (l *chunkLevel) in(query int, hits []ScoredChunk[chunkers.Chunk]) (all, best int) {
 	for _, h := range hits {
-		if slices.Contains(l.truth[query].Relevant, h.Chunk.ID) {
+		if slices.Contains(l.relevant(query), h.Chunk.ID) {
 			all++
 		}
 	}
@@ -216,7 +286,16 @@ func (l *chunkLevel) irrelevantText(query int, hits []ScoredChunk[chunkers.Chunk
 	return 0, len(hits) - found, len(hits)
 }
 
-func (l *chunkLevel) holders(p Passage) []int {
+func (l *chunkLevel) relevantRows(query int) []int {
+	var rows []int
+	for _, id := range slices.Concat(l.answers[query]...) {
+		rows = append(rows, l.rows[id])
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+func (l *chunkLevel) holders(_ int, p Passage) []int {
 	id, err := chunkers.ParseChunkID(p.ChunkID)
 	row, ok := l.rows[id]
 	if err != nil || !ok {
@@ -225,7 +304,7 @@ func (l *chunkLevel) holders(p Passage) []int {
 	return []int{row}
 }
 
-func (l *chunkLevel) holder(p Passage) func(chunkers.Chunk) bool {
+func (l *chunkLevel) holder(_ int, p Passage) func(chunkers.Chunk) bool {
 	id, err := chunkers.ParseChunkID(p.ChunkID)
 	return func(c chunkers.Chunk) bool { return err == nil && c.ID == id }
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
@@ -29,6 +30,9 @@ type engine[C chunkers.Indexed] struct {
 	indexed     []C                // all chunks, in order
 	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
 	vectors     [][]float32        // of the queries, for dense retrieval
+	wanted      [][]int            // of each query, the rows of the chunks that hold relevant text; nil without vectors
+	ranks       [][]int            // theirs in the last round, where the store is exact; nil if the round left them out
+	looping     bool               // rounds are timed: they do what a search needs and no more
 	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
 	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
@@ -40,6 +44,8 @@ type engine[C chunkers.Indexed] struct {
 type level[C chunkers.Indexed] interface {
 	name() string
 	metrics() []string
+	// prepare prepares what scores depend on beside the chunks.
+	prepare(ctx context.Context) error
 	// ranked reports whether any metric depends on the order of the chunks.
 	ranked() bool
 	// chunk cuts one document. It is called from several goroutines at once.
@@ -57,6 +63,8 @@ type level[C chunkers.Indexed] interface {
 	score(query int, hits []ScoredChunk[C], scores []float64) error
 	// explain fills in what was retrieved and missed.
 	explain(query int, hits []ScoredChunk[C], r *QueryResult) error
+	// describe fills in diagnostics of the whole.
+	describe(hits [][]ScoredChunk[C], r *Result)
 	evidence[C]
 }
 
@@ -107,6 +115,9 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
 	ctx = e.usage.context(ctx)
+	if err := e.level.prepare(ctx); err != nil {
+		return err
+	}
 	if e.chunker != nil {
 		chunks, err := e.chunk(ctx)
 		if err != nil {
@@ -119,6 +130,10 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	if d, ok := e.retriever.(*dense[C]); ok {
 		if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
 			return err
+		}
+		e.wanted = make([][]int, len(e.queries))
+		for i := range e.wanted {
+			e.wanted[i] = e.level.relevantRows(i)
 		}
 	}
 	e.trace.mark()
@@ -227,7 +242,13 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
-	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
+	d, ok := e.retriever.(*dense[C])
+	if ok {
+		if sized, ok := d.store.(SizedStore); ok {
+			r.Diagnostics.IndexBytes = new(sized.IndexBytes())
+		}
+	}
+	if ok && e.repeated > 0 {
 		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
 	columns := make([][]float64, len(e.metrics))
@@ -235,11 +256,10 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		columns[m] = column(e.scores, m)
 		r.Metrics[m] = Score{name, stats.Mean(columns[m])}
 	}
-	for m, interval := range stats.Bootstrap(columns, 0.95) {
-		if interval.Low < interval.High {
-			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
-		}
-	}
+	var bootstrapping sync.WaitGroup
+	defer bootstrapping.Wait()
+	var intervals []stats.Interval
+	bootstrapping.Go(func() { intervals = stats.Bootstrap(columns, 0.95) })
 	for i, q := range e.queries {
 		out := &r.Queries[i]
 		*out = QueryResult{ID: q.ID, Text: q.Text, Metadata: maps.Clone(q.Metadata), Scores: make([]Score, len(e.metrics))}
@@ -255,6 +275,16 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	if err := e.diagnose(ctx, r); err != nil {
 		return nil, err
+	}
+	bootstrapping.Wait()
+	for m, interval := range intervals {
+		if interval.Low < interval.High {
+			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
+		}
+	}
+	r.Budgets = r.measureBudgets()
+	for _, c := range e.slices {
+		r.Slices = append(r.Slices, r.summary(c))
 	}
 	r.Trace = e.trace.trace()
 	r.Elapsed = time.Since(e.began)

@@ -35,30 +35,35 @@ func TestTokenLevel(t *testing.T) {
 			Scores: []ragtest.Score{{Metric: "span_recall", Value: 1}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 1}},
 			// Both lines say bananas: the tie goes to the first.
 			Hits: []ragtest.Hit{{Rank: 1, ChunkID: chunkers.NewPositionAwareChunkID("bananas").String(), Doc: "a.md",
-				Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Score: got.Queries[0].Hits[0].Score, Text: "bananas"}},
-			Relevant:        []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Text: "bananas"}},
-			Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 1}},
+				Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Line: 2, Column: 1, Score: got.Queries[0].Hits[0].Score, Text: "bananas"}},
+			Relevant:        []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Line: 2, Column: 1, Text: "bananas"}},
+			Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 1}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 1}},
 			RecallLosses:    losses(0, 0, 0, 0, 0),
 			PrecisionLosses: precisionLosses(0, 0),
 		}, {
 			ID: ragtest.NewQueryID("pfel"), Text: "pfel",
 			Scores: []ragtest.Score{{Metric: "span_recall", Value: 0.5}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.5}},
 			Hits: []ragtest.Hit{{Rank: 1, ChunkID: chunkers.NewPositionAwareChunkID("äpfel").String(), Doc: "a.md",
-				Span: spans.Span{Doc: "a.md", Start: 0, End: 5}, Score: got.Queries[1].Hits[0].Score, Text: "äpfel"}},
-			Relevant: []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 0, End: 10}, Text: "äpfel\nbana"}},
-			Missed:   []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 5, End: 10}, Text: "\nbana", Lost: ragtest.LossBudget, Rank: 4}},
+				Span: spans.Span{Doc: "a.md", Start: 0, End: 5}, Line: 1, Column: 1, Score: got.Queries[1].Hits[0].Score, Text: "äpfel"}},
+			Relevant: []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 0, End: 10}, Line: 1, Column: 1, Text: "äpfel\nbana"}},
+			Missed:   []ragtest.Passage{{Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 5, End: 10}, Line: 1, Column: 6, Text: "\nbana", Lost: ragtest.LossBudget, Rank: 4}},
 			// No chunk holds the line end, and no single chunk both lines. Of the two
 			// lines that say bananas, this one is the second best, after cherries and dates.
-			Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 0.5}},
+			Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 0.5}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.5}},
 			RecallLosses:    losses(0.1, 0.4, 0, 0, 0),
 			PrecisionLosses: precisionLosses(0, 0),
 		}},
 		// All queries have the same precision.
-		Intervals:         []ragtest.ScoreInterval{{Metric: "span_recall", Low: 0.5, High: 1}, {Metric: "span_iou", Low: 0.5, High: 1}},
-		Ceilings:          []ragtest.Score{{Metric: "span_recall", Value: 0.75}},
-		RecallLosses:      losses(0.05, 0.2, 0, 0, 0),
-		PrecisionLosses:   precisionLosses(0, 0),
-		Diagnostics:       ragtest.Diagnostics{Documents: 2, EmbeddedTexts: 4, DuplicateChunks: 1},
+		Intervals:       []ragtest.ScoreInterval{{Metric: "span_recall", Low: 0.5, High: 1}, {Metric: "span_iou", Low: 0.5, High: 1}},
+		Ceilings:        []ragtest.Score{{Metric: "span_recall", Value: 0.75}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.75}},
+		RecallLosses:    losses(0.05, 0.2, 0, 0, 0),
+		PrecisionLosses: precisionLosses(0, 0),
+		Budgets:         []ragtest.Score{{Metric: "retrieved_characters", Value: 6}, {Metric: "embedded_texts", Value: 4}, {Metric: "index_bytes", Value: 640}},
+		Diagnostics: ragtest.Diagnostics{Documents: 2, EmbeddedTexts: 4, DuplicateChunks: 1, IndexBytes: new(int64(640)),
+			// Of the second query 9 of 10 characters are in chunks, which hold 12. No chunk
+			// begins or ends at a relevant span without sharing a character.
+			PrecisionOmega: new((1 + 9.0/13) / 2), PrecisionOmegaEdges: new((1 + 9.0/13) / 2),
+			EquivalentText: &ragtest.EquivalentText{Passages: 1}},
 		Components:        ragtest.Components{Chunker: "lines", Embedder: "letters", Store: got.Components.Store},
 		CorpusFingerprint: e.Corpus.Fingerprint(),
 	}
@@ -140,7 +145,7 @@ func TestRetrieverWithoutChunker(t *testing.T) {
 	if precision, _ := r.Queries[0].Score("span_precision"); precision != 7.0/13 {
 		t.Errorf("got precision %v, want 7/13: overlapping chunks count once", precision)
 	}
-	want := ragtest.Hit{Rank: 2, ChunkID: chunkers.NewPositionAwareChunkID("bananas").String(), Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Text: "bananas"}
+	want := ragtest.Hit{Rank: 2, ChunkID: chunkers.NewPositionAwareChunkID("bananas").String(), Doc: "a.md", Span: spans.Span{Doc: "a.md", Start: 6, End: 13}, Line: 2, Column: 1, Text: "bananas"}
 	if diff := cmp.Diff(r.Queries[0].Hits[1], want); diff != "" {
 		t.Errorf("second hit (-got +want):\n%s", diff)
 	}

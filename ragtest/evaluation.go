@@ -28,9 +28,23 @@ type TokenLevel struct {
 	FetchK    int                                      // how many candidates are retrieved; 0: 4*K with a Reranker, K without
 	Metrics   []TokenMetric                            // nil: SpanRecall, SpanPrecision, SpanIoU
 
+	// SliceBy has keys of the queries' metadata: the result has the means over the
+	// queries that share a value, for each value. Nil: none. To demand something of
+	// a slice, use [TokenMetric.Where].
+	SliceBy []string
+
 	// MaxUnlocated is how many chunks may lack a position in their document.
 	// They are not indexed; more of them fail the run.
 	MaxUnlocated int
+
+	// EquivalentText counts a retrieved passage as relevant if relevant text of the
+	// query is elsewhere in the corpus and the passage has that text. Its characters
+	// are then the relevant ones: retrieving both counts once, in precision too. A
+	// character that is relevant itself stands for itself. Short relevant texts, such
+	// as names or years, are found in many places that answer nothing. Metrics of your
+	// own see the chunks as they are. Whether it is set or not, Diagnostics says how
+	// much it changes.
+	EquivalentText bool
 
 	// Baseline is the path of a file with the scores of an earlier run, relative to
 	// the folder of the test, that RunTokenLevel compares with, query by query; "":
@@ -40,6 +54,10 @@ type TokenLevel struct {
 	// RAGTEST_UPDATE=1 in the environment the file is written instead.
 	Baseline string
 	Margin   float64
+
+	// Budgets has thresholds for what the evaluation costs, such as
+	// RetrievedCharacters.AtMost(4000), that RunTokenLevel judges.
+	Budgets []BudgetThreshold
 
 	Severities Severities // what RunTokenLevel does about each outcome; zero: fail
 	Reporters  []Reporter // called by RunTokenLevel
@@ -64,9 +82,11 @@ type ChunkLevel struct {
 	K         int
 	FetchK    int
 	Metrics   []ChunkMetric // nil: ChunkRecall, ChunkPrecision, ChunkF1
+	SliceBy   []string
 
 	Baseline   string
 	Margin     float64
+	Budgets    []BudgetThreshold
 	Severities Severities
 	Reporters  []Reporter // called by RunChunkLevel
 }

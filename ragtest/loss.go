@@ -50,8 +50,9 @@ const (
 // evidence is what a level knows about relevant text, which it counts in
 // characters at token level and in chunks at chunk level.
 type evidence[C chunkers.Indexed] interface {
-	// recallName returns the name of the level's recall.
-	recallName() string
+	// ceilings returns the best scores that any choice of the indexed chunks has: of
+	// recall, for K of them; of other metrics, for as many as were retrieved.
+	ceilings(query, retrieved int) []ceiling
 	// relevantText returns the amount of relevant text of a query.
 	relevantText(query int) int
 	// inIndex returns how much of it all indexed chunks hold, and how much the best
@@ -64,76 +65,95 @@ type evidence[C chunkers.Indexed] interface {
 	// relevant, in chunks that also hold relevant text and in chunks that do not,
 	// and the amount of their text in all.
 	irrelevantText(query int, hits []ScoredChunk[C]) (beside, apart, all int)
-	// holders returns the indexed chunks that hold part of p, by insertion order.
-	holders(p Passage) []int
+	// relevantRows returns the indexed chunks that hold relevant text of a query, as
+	// ascending insertion orders.
+	relevantRows(query int) []int
+	// holders returns those that hold part of p.
+	holders(query int, p Passage) []int
 	// holder returns a function that reports whether a chunk holds part of p.
-	holder(p Passage) func(c C) bool
+	holder(query int, p Passage) func(c C) bool
 }
 
 // diagnose fills in where the scores were lost.
 func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
-	exact, exactHits, err := e.searchExactly(ctx)
+	exact, err := e.searchExactly(ctx)
 	if err != nil {
 		return err
 	}
-	if exact != nil && e.retriever.(*dense[C]).exact != nil {
-		recall := indexRecall(exactHits, e.found)
+	if exact.compared {
+		recall := indexRecall(exact.hits, e.found)
 		r.Diagnostics.IndexRecall = &recall
 	}
-	var all []missed
 	n := len(e.queries)
 	recall, precision := make([][]float64, n), make([][]float64, n)
-	ceilings := make([]float64, n)
 	for i := range r.Queries {
 		q := &r.Queries[i]
 		exactly := e.found[i]
-		if exactHits != nil {
-			exactly = exactHits[i]
+		if exact.compared {
+			exactly = exact.hits[i]
 		}
-		best := e.loseRecall(i, exactly, exact != nil, q)
+		e.loseRecall(i, exactly, exact.ranks != nil, q)
 		if e.known != nil {
-			q.Ceilings = []Score{{e.level.recallName(), best}}
-			ceilings[i] = best
+			q.Ceilings, q.CeilingBounds = split(e.level.ceilings(i, len(e.hits[i])))
 		}
 		e.losePrecision(i, q)
 		recall[i], precision[i] = amounts(q.RecallLosses), amounts(q.PrecisionLosses)
 		for j := range q.Missed {
-			m := missed{i, &q.Missed[j], e.level.holders(q.Missed[j])}
-			e.locateLoss(m, exactly, q.RecallLosses)
-			all = append(all, m)
+			p := &q.Missed[j]
+			rows := e.level.holders(i, *p)
+			e.locateLoss(i, p, len(rows) > 0, exactly, q.RecallLosses)
+			if p.Rank == 0 && exact.ranks != nil {
+				p.Rank = lowestRank(rows, e.wanted[i], exact.ranks[i])
+			}
 		}
 	}
 	r.RecallLosses = means(r.Queries[0].RecallLosses, recall)
 	r.PrecisionLosses = means(r.Queries[0].PrecisionLosses, precision)
 	if e.known != nil {
-		r.Ceilings = []Score{{e.level.recallName(), stats.Mean(ceilings)}}
+		r.Ceilings, r.CeilingBounds = meanCeilings(r.Queries)
 	}
-	return e.rankMissed(ctx, exact, all)
+	e.level.describe(e.hits, r)
+	return nil
 }
 
-// missed is a passage that was missed.
-type missed struct {
-	query   int
-	passage *Passage
-	holders []int // the indexed chunks that hold part of it
+// exactSearch is what exact search over the vectors finds for each query.
+type exactSearch[C chunkers.Indexed] struct {
+	compared bool               // whether the store is another one
+	hits     [][]ScoredChunk[C] // FetchK of them; nil unless compared
+	ranks    [][]int            // of the chunks that hold relevant text; nil if there are no vectors
 }
 
-// searchExactly returns the exact store that holds the vectors, nil if there is
-// none, and the FetchK chunks that it finds for each query; nil if they are what
-// was retrieved, since the store itself is exact.
-func (e *engine[C]) searchExactly(ctx context.Context) (*MemoryStore[C], [][]ScoredChunk[C], error) {
+// searchExactly returns what exact search finds. Where the store is exact itself
+// that is known already, except after a benchmark, whose rounds leave it out.
+func (e *engine[C]) searchExactly(ctx context.Context) (exactSearch[C], error) {
 	d, ok := e.retriever.(*dense[C])
 	if !ok || e.known == nil {
-		return nil, nil, nil
+		return exactSearch[C]{}, nil
 	}
-	if d.exact == nil {
-		return d.store.(*MemoryStore[C]), nil, nil
+	if d.exact == nil && e.ranks != nil {
+		return exactSearch[C]{ranks: e.ranks}, nil
 	}
-	hits, err := d.exact.SearchBatch(ctx, e.vectors, e.fetchK)
+	store := d.exact
+	if store == nil {
+		store = d.store.(*MemoryStore[C])
+	}
+	hits, ranks, err := store.searchAndRank(ctx, e.vectors, e.fetchK, e.wanted)
 	if err != nil {
-		return nil, nil, fmt.Errorf("searching exactly for comparison: %w", err)
+		return exactSearch[C]{}, fmt.Errorf("searching exactly for comparison: %w", err)
 	}
-	return d.exact, hits, nil
+	return exactSearch[C]{d.exact != nil, hits, ranks}, nil
+}
+
+// lowestRank returns the lowest rank of any of the rows, 0 if there is none. ranked,
+// whose ranks are given, is ascending.
+func lowestRank(rows, ranked, ranks []int) int {
+	lowest := 0
+	for _, row := range rows {
+		if i, ok := slices.BinarySearch(ranked, row); ok && (lowest == 0 || ranks[i] < lowest) {
+			lowest = ranks[i]
+		}
+	}
+	return lowest
 }
 
 // indexRecall returns the mean share of the exact hits that were found, by their
@@ -157,9 +177,8 @@ func indexRecall[C chunkers.Indexed](exact, found [][]ScoredChunk[C]) float64 {
 	return stats.Mean(shares)
 }
 
-// loseRecall sets the losses of recall of a query, and returns the largest recall
-// that any K chunks have.
-func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, q *QueryResult) (ceiling float64) {
+// loseRecall sets the losses of recall of a query.
+func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, q *QueryResult) {
 	all := e.level.relevantText(query)
 	share := func(amount int) float64 {
 		if all == 0 {
@@ -185,10 +204,6 @@ func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, 
 		lose(LossRetriever, reachable-fetched)
 	}
 	lose(LossReranker, fetched-left)
-	if all == 0 {
-		return 1
-	}
-	return share(reachable)
 }
 
 func (e *engine[C]) losePrecision(query int, q *QueryResult) {
@@ -202,58 +217,25 @@ func (e *engine[C]) losePrecision(query int, q *QueryResult) {
 // locateLoss sets the first stage that lost a passage, and its rank where the
 // final ranking has one of its chunks. A passage that no stage had to lose, since
 // what it kept instead was worth as much, was lost to the budget.
-func (e *engine[C]) locateLoss(m missed, exactly []ScoredChunk[C], losses []Loss) {
-	p := m.passage
-	holds := e.level.holder(*p)
+func (e *engine[C]) locateLoss(query int, p *Passage, held bool, exactly []ScoredChunk[C], losses []Loss) {
+	holds := e.level.holder(query, *p)
 	lost := func(stage string) bool { return amount(losses, stage) > 0 }
 	in := func(hits []ScoredChunk[C]) int {
 		return slices.IndexFunc(hits, func(h ScoredChunk[C]) bool { return holds(h.Chunk) })
 	}
-	p.Rank = in(e.ranked[m.query]) + 1
+	p.Rank = in(e.ranked[query]) + 1
 	switch {
-	case e.known != nil && len(m.holders) == 0:
+	case e.known != nil && !held:
 		p.Lost = LossUnlocatable
 	case in(exactly) < 0 && lost(LossRetriever):
 		p.Lost = LossRetriever
-	case in(e.found[m.query]) < 0 && lost(LossIndex):
+	case in(e.found[query]) < 0 && lost(LossIndex):
 		p.Lost = LossIndex
-	case in(e.found[m.query]) >= 0 && lost(LossReranker):
+	case in(e.found[query]) >= 0 && lost(LossReranker):
 		p.Lost = LossReranker
 	default:
 		p.Lost = LossBudget
 	}
-}
-
-// rankMissed finds the ranks of missed passages that the final ranking lacks.
-func (e *engine[C]) rankMissed(ctx context.Context, exact *MemoryStore[C], all []missed) error {
-	if exact == nil {
-		return nil
-	}
-	var vectors [][]float32
-	var sets [][][]int // of the chunks that hold each passage, by query
-	var ranks [][]*int
-	last := -1
-	for _, m := range all {
-		if m.passage.Rank > 0 || len(m.holders) == 0 {
-			continue
-		}
-		if m.query != last {
-			last = m.query
-			vectors, sets, ranks = append(vectors, e.vectors[m.query]), append(sets, nil), append(ranks, nil)
-		}
-		n := len(vectors) - 1
-		sets[n], ranks[n] = append(sets[n], m.holders), append(ranks[n], &m.passage.Rank)
-	}
-	best, err := exact.bestRanks(ctx, vectors, sets)
-	if err != nil {
-		return fmt.Errorf("ranking what was missed: %w", err)
-	}
-	for i := range best {
-		for j, rank := range best[i] {
-			*ranks[i][j] = rank
-		}
-	}
-	return nil
 }
 
 func amounts(losses []Loss) []float64 {

@@ -227,7 +227,7 @@ func TestLossesAddUp(t *testing.T) {
 			t.Errorf("precision %v and its losses %v do not add up to 1", precision, r.PrecisionLosses)
 		}
 		set := spans.Union(relevant...)
-		best := 0
+		best, bestPrecision := 0, 0.0
 		for subset := range 1 << len(pieces) {
 			var chosen []spans.Span
 			for i, p := range pieces {
@@ -235,11 +235,20 @@ func TestLossesAddUp(t *testing.T) {
 					chosen = append(chosen, p)
 				}
 			}
+			union := spans.Union(chosen...)
 			if len(chosen) <= k {
-				best = max(best, spans.OverlapLen(spans.Union(chosen...), set))
+				best = max(best, spans.OverlapLen(union, set))
+			}
+			if len(chosen) == len(r.Queries[0].Hits) {
+				bestPrecision = max(bestPrecision, spans.Precision(union, set))
 			}
 		}
 		want := []ragtest.Score{{Metric: "span_recall", Value: float64(best) / float64(set.Len())}}
+		if got := slices.Concat(r.Ceilings, r.CeilingBounds); len(got) != 2 || got[1].Metric != "span_precision" || got[1].Value < bestPrecision ||
+			len(r.Ceilings) == 2 && got[1].Value > bestPrecision {
+			t.Errorf("got the ceilings %v and %v, want a precision of %v", r.Ceilings, r.CeilingBounds, bestPrecision)
+		}
+		r.Ceilings = r.Ceilings[:1]
 		if diff := cmp.Diff(want, r.Ceilings); diff != "" {
 			t.Errorf("ceilings (-want +got):\n%s", diff)
 		}

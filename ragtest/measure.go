@@ -15,6 +15,8 @@ type threshold[M any] interface {
 	metric() M
 	validate() error
 	want() bound
+	slice() conditions // of the queries that count
+	name() string
 }
 
 // measure returns the metrics to compute: those asked for and, after them,

@@ -52,6 +52,13 @@ func (s *MemoryStore[C]) Len() int {
 	return len(s.chunks)
 }
 
+// IndexBytes returns the size of the vectors.
+func (s *MemoryStore[C]) IndexBytes() int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vectors.Bytes()
+}
+
 // Add appends chunks with their vectors. Both are copied; what the chunks point
 // to, such as their metadata, is not.
 func (s *MemoryStore[C]) Add(ctx context.Context, chunks []C, vectors [][]float32) error {
@@ -76,7 +83,7 @@ func (s *MemoryStore[C]) Search(ctx context.Context, query []float32, k int) ([]
 	if err := exact.ValidateVector(query, s.vectors.Dim()); err != nil {
 		return nil, fmt.Errorf("searching the memory store: query %w", err)
 	}
-	found, err := s.search(ctx, [][]float32{query}, k)
+	found, _, err := s.search(ctx, [][]float32{query}, k, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -87,21 +94,29 @@ func (s *MemoryStore[C]) Search(ctx context.Context, query []float32, k int) ([]
 // three or more queries it is about twice as fast: a block of vectors is compared
 // with many queries while it is in the processor's cache.
 func (s *MemoryStore[C]) SearchBatch(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
+	found, _, err := s.searchAndRank(ctx, queries, k, nil)
+	return found, err
+}
+
+// searchAndRank returns what [MemoryStore.SearchBatch] returns and, for each query,
+// the ranks that the chunks wanted, given by insertion order, have in the search
+// for it.
+func (s *MemoryStore[C]) searchAndRank(ctx context.Context, queries [][]float32, k int, wanted [][]int) ([][]ScoredChunk[C], [][]int, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i, query := range queries {
 		if err := exact.ValidateVector(query, s.vectors.Dim()); err != nil {
-			return nil, fmt.Errorf("searching the memory store: query %d %w", i, err)
+			return nil, nil, fmt.Errorf("searching the memory store: query %d %w", i, err)
 		}
 	}
-	return s.search(ctx, queries, k)
+	return s.search(ctx, queries, k, wanted)
 }
 
 // search needs valid queries and s.mu to be held.
-func (s *MemoryStore[C]) search(ctx context.Context, queries [][]float32, k int) ([][]ScoredChunk[C], error) {
-	hits, err := s.vectors.Search(ctx, queries, k)
+func (s *MemoryStore[C]) search(ctx context.Context, queries [][]float32, k int, wanted [][]int) ([][]ScoredChunk[C], [][]int, error) {
+	hits, ranks, err := s.vectors.SearchAndRank(ctx, queries, k, wanted)
 	if err != nil {
-		return nil, fmt.Errorf("searching the memory store: %w", err)
+		return nil, nil, fmt.Errorf("searching the memory store: %w", err)
 	}
 	found := make([][]ScoredChunk[C], len(queries))
 	for i := range hits {
@@ -110,13 +125,5 @@ func (s *MemoryStore[C]) search(ctx context.Context, queries [][]float32, k int)
 			found[i][j] = ScoredChunk[C]{Chunk: s.chunks[h.Index], Score: float64(h.Score)}
 		}
 	}
-	return found, nil
-}
-
-// bestRanks returns, for each query and each of its sets of chunks, given by
-// insertion order, the best rank that any of the set has in the search for it.
-func (s *MemoryStore[C]) bestRanks(ctx context.Context, queries [][]float32, sets [][][]int) ([][]int, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.vectors.BestRanks(ctx, queries, sets)
+	return found, ranks, nil
 }

@@ -65,6 +65,7 @@ var (
 		{"chunk metric at token level", `var _ = ragtest.TokenLevel{Metrics: []ragtest.TokenMetric{ragtest.ChunkRecall}}`, "cannot use"},
 		{"token metric at chunk level", `var _ = ragtest.ChunkLevel{Metrics: []ragtest.ChunkMetric{ragtest.SpanRecall}}`, "cannot use"},
 		{"chunk threshold at token level", `func _(t *testing.T) { ragtest.RunTokenLevel(t, ragtest.TokenLevel{}, ragtest.ChunkRecall.AtLeast(0.8)) }`, "cannot use"},
+		{"chunk slice at token level", `func _(t *testing.T) { ragtest.RunTokenLevel(t, ragtest.TokenLevel{}, ragtest.ChunkRecall.Where("type", "x").AtLeast(0.8)) }`, "cannot use"},
 		{"token threshold at chunk level", `func _(t *testing.T) { ragtest.RunChunkLevel(t, ragtest.ChunkLevel{}, ragtest.SpanRecall.AtLeast(0.8)) }`, "cannot use"},
 		{"chunk ground truth at token level", `var _ = ragtest.TokenLevel{Queries: chunkQueries}`, "cannot use"},
 		{"token ground truth at chunk level", `var _ = ragtest.ChunkLevel{Queries: tokenQueries}`, "cannot use"},

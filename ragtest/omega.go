@@ -17,16 +17,33 @@ import "github.com/rageval/rageval/spans"
 // in characters: relevant characters that no chunk holds stand below the line.
 // It is 0 where nothing is relevant, and never exceeds 1.
 //
-// Note: Chroma's own code also counts a chunk that begins where a relevant span
-// ends, or ends where one begins, and shares nothing with it. That moves the
-// figure down, for some of the published rows by one percentage point.
+// [PrecisionOmegaEdges] is the variant of Chroma's own code.
 //
 // It takes O(n log r) time for n chunks and r relevant spans.
 func PrecisionOmega(chunks, relevant []spans.Span) float64 {
 	set := spans.Union(relevant...)
-	if set.Empty() {
-		return 0
+	return omega(touching(chunks, set), set)
+}
+
+// PrecisionOmegaEdges is [PrecisionOmega] as Chroma's own code computes it, by which
+// the published figures are: a chunk that begins where a relevant span ends, or ends
+// where one begins, counts as touching though it shares nothing with it. That moves
+// the figure down, for some of the published rows by one percentage point.
+func PrecisionOmegaEdges(chunks, relevant []spans.Span) float64 {
+	set := spans.Union(relevant...)
+	return omega(touching(chunks, withEdges(set)), set)
+}
+
+// withEdges returns the set with a character more at each end of its spans.
+func withEdges(set spans.Set) spans.Set {
+	var list []spans.Span
+	for s := range set.All() {
+		list = append(list, spans.Span{Doc: s.Doc, Start: s.Start - 1, End: s.End + 1})
 	}
+	return spans.Union(list...)
+}
+
+func touching(chunks []spans.Span, set spans.Set) []spans.Span {
 	t := truth(nil).reset(set)
 	var touching []spans.Span
 	for _, c := range chunks {
@@ -34,5 +51,13 @@ func PrecisionOmega(chunks, relevant []spans.Span) float64 {
 			touching = append(touching, c)
 		}
 	}
-	return spans.IoU(spans.Union(touching...), set)
+	return touching
+}
+
+// omega returns PrecisionΩ by the chunks that count as touching.
+func omega(touching []spans.Span, relevant spans.Set) float64 {
+	if relevant.Empty() {
+		return 0
+	}
+	return spans.IoU(spans.Union(touching...), relevant)
 }

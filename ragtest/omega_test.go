@@ -35,3 +35,22 @@ func TestPrecisionOmega(t *testing.T) {
 		})
 	}
 }
+
+func TestPrecisionOmegaEdges(t *testing.T) {
+	in := func(start, end int) spans.Span { return spans.Span{Doc: "a", Start: start, End: end} }
+	chunks := []spans.Span{in(0, 10), in(10, 20), in(20, 30), in(31, 40)}
+	for _, test := range []struct {
+		relevant []spans.Span
+		want     float64
+	}{
+		{[]spans.Span{in(10, 20)}, 10. / 30},
+		{[]spans.Span{in(11, 19)}, 0.8},
+		{[]spans.Span{in(20, 30)}, 10. / 20}, // the last chunk is a character away
+		{[]spans.Span{in(0, 10), in(5, 20)}, 20. / 30},
+		{nil, 0},
+	} {
+		if got := PrecisionOmegaEdges(chunks, test.relevant); !near(got, test.want) {
+			t.Errorf("%v: got %v, want %v", test.relevant, got, test.want)
+		}
+	}
+}

@@ -27,15 +27,25 @@ type Query struct {
 }
 
 // TokenQuery is a query with token-level ground truth: the spans of documents,
-// in characters, that answer it. They may overlap, and may be none.
+// in characters, that answer it, all of them required. They may overlap, and may be
+// none.
+//
+// Where other text would do as well, Alternatives has other such answers, each
+// complete: any one suffices. Each metric then scores the answer by which it scores
+// highest. What a result says is relevant, missed and lost is by the answer of the
+// highest recall; of equal ones, of the highest IoU; of those, the first, that of
+// Relevant before the alternatives. With alternatives no answer may be empty.
 type TokenQuery struct {
 	Query
-	Relevant []spans.Span
+	Relevant     []spans.Span
+	Alternatives [][]spans.Span // nil: none
 }
 
 // ChunkQuery is a query with chunk-level ground truth: the IDs of the chunks
-// that answer it. There may be none.
+// that answer it, all of them required. There may be none. Alternatives are as those
+// of [TokenQuery], with F1 in place of IoU.
 type ChunkQuery struct {
 	Query
-	Relevant []chunkers.ChunkID
+	Relevant     []chunkers.ChunkID
+	Alternatives [][]chunkers.ChunkID // nil: none
 }

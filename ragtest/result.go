@@ -21,10 +21,13 @@ type Result struct {
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
 	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a metric that scores all queries alike
 	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
+	CeilingBounds     []Score           `json:"ceilingBounds,omitempty"`   // the means of the queries' ceilings of other metrics, of which some are bounds
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
 	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
-	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
-	Baseline          *BaselineResult   `json:"baseline,omitempty"` // nil if there is none to compare with
+	Slices            []Slice           `json:"slices,omitempty"`          // those of SliceBy, then those of thresholds
+	Budgets           []Score           `json:"budgets,omitempty"`         // those that are known and not 0: see Budget
+	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`      // of metrics, then of budgets
+	Baseline          *BaselineResult   `json:"baseline,omitempty"`        // nil if there is none to compare with
 	Diagnostics       Diagnostics       `json:"diagnostics"`
 	Components        Components        `json:"components"`
 	CorpusFingerprint string            `json:"corpusFingerprint"`       // of spans.Corpus.Fingerprint
@@ -54,9 +57,9 @@ type ScoreInterval struct {
 
 // ThresholdResult is the verdict on one threshold.
 type ThresholdResult struct {
-	Metric string  `json:"metric"`
-	Want   string  `json:"want"` // such as ">= 0.8", ">= 0.8 with confidence 0.95"
-	Got    float64 `json:"got"`  // the mean
+	Metric string  `json:"metric"` // with its slice, if any: "span_recall[type=multi-hop]"
+	Want   string  `json:"want"`   // such as ">= 0.8", ">= 0.8 with confidence 0.95"
+	Got    float64 `json:"got"`    // the mean
 	// Bound is what the mean is at least, with the confidence that the threshold
 	// asks for, or at most if it is an upper one; 0 if it asks for none.
 	Bound float64 `json:"bound,omitempty"`
@@ -83,8 +86,16 @@ type Diagnostics struct {
 	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
 	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
 	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
+	IndexBytes             *int64   `json:"indexBytes,omitempty"`   // of a SizedStore
 	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
-	Warnings               []string `json:"warnings,omitempty"`
+
+	// The means over the queries of [PrecisionOmega] and [PrecisionOmegaEdges] of
+	// the indexed chunks; token level only, nil if nothing was indexed.
+	PrecisionOmega      *float64 `json:"precisionOmega,omitempty"`
+	PrecisionOmegaEdges *float64 `json:"precisionOmegaEdges,omitempty"`
+
+	EquivalentText *EquivalentText `json:"equivalentText,omitempty"` // token level only; nil if no relevant text recurs
+	Warnings       []string        `json:"warnings,omitempty"`
 }
 
 func (d *Diagnostics) warn(format string, args ...any) {
@@ -96,12 +107,20 @@ type QueryResult struct {
 	ID       QueryID           `json:"id"`
 	Text     string            `json:"text"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-	Scores   []Score           `json:"scores"`             // in the order of Result.Metrics
-	Hits     []Hit             `json:"hits,omitempty"`     // best first, at most K
-	Relevant []Passage         `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
-	Missed   []Passage         `json:"missed,omitempty"`   // the part of Relevant that no hit covers
+	Scores   []Score           `json:"scores"`         // in the order of Result.Metrics
+	Hits     []Hit             `json:"hits,omitempty"` // best first, at most K
+	// Alternative is 0 if the query is scored by what it says is Relevant, else i+1
+	// for its alternative i: see TokenQuery.
+	Alternative int       `json:"alternative,omitempty"`
+	Relevant    []Passage `json:"relevant,omitempty"` // spans merged; chunk IDs without repetition
+	Missed      []Passage `json:"missed,omitempty"`   // the part of Relevant that no hit covers
 
-	Ceilings        []Score `json:"ceilings,omitempty"`        // the best scores that any ranking of the indexed chunks has; none if nothing was indexed
+	// Ceilings has the best recall, precision and IoU that any ranking of the indexed
+	// chunks has: any K chunks for recall, and for the others any choice of as many
+	// chunks as were retrieved. CeilingBounds has those that are only known to be no
+	// higher than that, and perhaps lower. Both are empty if nothing was indexed.
+	Ceilings        []Score `json:"ceilings,omitempty"`
+	CeilingBounds   []Score `json:"ceilingBounds,omitempty"`
 	RecallLosses    []Loss  `json:"recallLosses,omitempty"`    // by stage, in the order of the pipeline; they add up to 1 - recall
 	PrecisionLosses []Loss  `json:"precisionLosses,omitempty"` // by kind; they add up to 1 - precision where anything was retrieved
 }
@@ -114,8 +133,11 @@ type Hit struct {
 	Rank    int              `json:"rank"` // from 1
 	ChunkID string           `json:"chunkID"`
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"` // token level only
-	Score   float64          `json:"score"`         // of the retriever or, after it, the reranker
+	Span    spans.Span       `json:"span,omitzero"`     // token level only
+	Line    int              `json:"line,omitempty"`    // where Span begins, from 1; token level only
+	Column  int              `json:"column,omitempty"`  // in characters, from 1; token level only
+	Aliased bool             `json:"aliased,omitempty"` // it holds the text of relevant text elsewhere, and that counted
+	Score   float64          `json:"score"`             // of the retriever or, after it, the reranker
 	Text    string           `json:"text"`
 }
 
@@ -123,8 +145,10 @@ type Hit struct {
 type Passage struct {
 	ChunkID string           `json:"chunkID,omitempty"` // chunk level only
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"`  // token level only
-	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
+	Span    spans.Span       `json:"span,omitzero"`    // token level only
+	Line    int              `json:"line,omitempty"`   // where Span begins, from 1; token level only
+	Column  int              `json:"column,omitempty"` // in characters, from 1; token level only
+	Text    string           `json:"text,omitempty"`   // "" for a chunk that the run did not make
 
 	// Of a missed passage: the stage that lost it, such as [LossRetriever], and the
 	// best rank of a chunk that holds part of it, which K must reach for it to be
@@ -138,10 +162,10 @@ type Passage struct {
 // and whether there is one.
 func (r *Result) Score(metric string) (float64, bool) { return find(r.Metrics, metric) }
 
-// queryScores returns the scores of all queries by a metric.
-func (r *Result) queryScores(metric string) []float64 {
-	scores := make([]float64, len(r.Queries))
-	for i, q := range r.Queries {
+// scoresBy returns the scores of queries by a metric.
+func scoresBy(queries []QueryResult, metric string) []float64 {
+	scores := make([]float64, len(queries))
+	for i, q := range queries {
 		scores[i], _ = q.Score(metric)
 	}
 	return scores

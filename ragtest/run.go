@@ -20,14 +20,15 @@ import (
 //     the binary, if the component that waits for it heeds its context.
 //  2. In a test the evaluation runs once. In a benchmark chunking, embedding
 //     and indexing are set-up, and what is timed is retrieving and scoring all
-//     queries; each metric is then reported, with the number of chunks and
-//     ns/query. Since the loop is RunTokenLevel's own, a benchmark calls it
+//     queries; each metric is then reported, with the number of chunks, the
+//     budgets and ns/query. Since the loop is RunTokenLevel's own, a benchmark calls it
 //     once, outside any loop. The Unit lines by which benchstat compares
 //     exactly are printed once.
 //  3. An evaluation whose fields are wrong fails the test at once, and so does one
 //     that could not measure, unless Severities says otherwise.
-//  4. The thresholds are judged. Their metrics are computed even if Metrics
-//     does not list them. Then the run is compared with its Baseline.
+//  4. The thresholds are judged, then those of Budgets. Their metrics are computed
+//     even if Metrics does not list them. Then the run is compared with its
+//     Baseline.
 //  5. The reporters are called.
 //  6. The table is logged; in a benchmark only with -v, or if a threshold does
 //     not hold. Each mean goes, with all its digits, to the test's attributes
@@ -45,7 +46,7 @@ func RunTokenLevel(tb testing.TB, e TokenLevel, thresholds ...TokenThreshold) *R
 	tb.Helper()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	g := gate{e.Baseline, e.Margin, e.Severities, e.Corpus}
+	g := gate{e.Baseline, e.Margin, e.Budgets, e.Severities, e.Corpus}
 	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
 }
 
@@ -55,7 +56,7 @@ func RunChunkLevel(tb testing.TB, e ChunkLevel, thresholds ...ChunkThreshold) *R
 	tb.Helper()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	g := gate{e.Baseline, e.Margin, e.Severities, e.Corpus}
+	g := gate{e.Baseline, e.Margin, e.Budgets, e.Severities, e.Corpus}
 	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.Chunk], error) { return e.engine(thresholds) })
 }
 
@@ -73,9 +74,10 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 		return g.notMeasured(tb, e.name, err)
 	}
 	for _, t := range thresholds {
-		name := t.metric().Name()
-		mean, _ := r.Score(name)
-		r.Thresholds = append(r.Thresholds, t.want().judge(name, mean, r.queryScores(name)))
+		r.Thresholds = append(r.Thresholds, t.want().judge(t.name(), scoresBy(r.where(t.slice()), t.metric().Name())))
+	}
+	if err := r.judgeBudgets(tb, g.budgets); err != nil {
+		g.severities.CouldNotMeasure.do(tb, "ragtest: could not measure: %v", err)
 	}
 	verdict, err := g.settle(tb, r)
 	if err != nil {
@@ -84,8 +86,13 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 	report(ctx, tb, reporters, r)
 	publish(tb, name, r)
 	for i, t := range r.Thresholds {
-		if !t.Pass {
-			tb.Errorf("ragtest: %s\nreproduce: %s", r.failure(t, thresholds[i].want()), reproduce(tb))
+		switch {
+		case t.Pass:
+		case i >= len(thresholds):
+			tb.Errorf("ragtest: %s: got %.6g, want %s\nreproduce: %s", t.Metric, t.Got, t.Want, reproduce(tb))
+		default:
+			of := thresholds[i]
+			tb.Errorf("ragtest: %s\nreproduce: %s", r.failure(t, of.metric().Name(), of.want(), r.where(of.slice()), newAtlas(g.corpus)), reproduce(tb))
 		}
 	}
 	if verdict != nil {

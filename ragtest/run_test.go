@@ -37,8 +37,8 @@ func TestThresholds(t *testing.T) {
 	for _, want := range []string{
 		"ragtest: span_recall: got 0.8333, want >= 0.9, over 3 queries",
 		`0.5000  ` + string(ragtest.NewQueryID("pfel")) + `: "pfel"`,
-		`missed a.md[5:10] "bana"`,
-		`retrieved first a.md[0:5] "äpfel"`,
+		`missed a.md:1:6 "bana"`,
+		`retrieved first a.md:1:1 "äpfel"`,
 		"reproduce: go test -v -run '^TestThresholds$'",
 	} {
 		if !strings.Contains(failures[0], want) {

@@ -29,6 +29,7 @@ type setup[C chunkers.Indexed] struct {
 	reranker     Reranker[C]
 	k, fetchK    int
 	maxUnlocated int
+	slices       []conditions // what the result has means of, beside all queries
 }
 
 // settle validates the fields, and fills in what may be left out.

@@ -25,8 +25,8 @@ func TestResultTable(t *testing.T) {
 
   metric          mean    95 % interval     at most  min     queries at 1  threshold
   span_recall     0.8333  0.5000 to 1.0000  0.8333   0.5000  2             >= 0.9 FAILED, <= 1 ok
-  span_precision  0.6667  0.0000 to 1.0000           0.0000  2
-  span_iou        0.5000  0.0000 to 1.0000           0.0000  1
+  span_precision  0.6667  0.0000 to 1.0000  0.6667   0.0000  2
+  span_iou        0.5000  0.0000 to 1.0000  0.5000   0.0000  1
 
   recall lost by  unlocatable  budget  retriever  index   reranker  left
                   0.0333       0.1333  0.0000     0.0000  0.0000    0.8333

@@ -3,51 +3,56 @@ package ragtest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/rageval/rageval/internal/stats"
 )
 
 // TokenThreshold is a demand on the mean of a token-level metric over all
-// queries, made by [TokenMetric.AtLeast] or [TokenMetric.AtMost]. The zero value
+// queries, made by [TokenMetric.AtLeast] or [TokenMetric.AtMost], or over some of
+// them, made by [TokenSlice.AtLeast] or [TokenSlice.AtMost]. The zero value
 // demands nothing and is an error in an evaluation. Thresholds are immutable and
 // compared with Equal.
 type TokenThreshold struct {
 	judged TokenMetric
+	where  conditions // of the queries that count
 	bound  bound
 }
 
 // ChunkThreshold is a demand on the mean of a chunk-level metric over all
-// queries, made by [ChunkMetric.AtLeast] or [ChunkMetric.AtMost]. The zero value
+// queries, made by [ChunkMetric.AtLeast] or [ChunkMetric.AtMost], or over some of
+// them, made by [ChunkSlice.AtLeast] or [ChunkSlice.AtMost]. The zero value
 // demands nothing and is an error in an evaluation. Thresholds are immutable and
 // compared with Equal.
 type ChunkThreshold struct {
 	judged ChunkMetric
+	where  conditions // of the queries that count
 	bound  bound
 }
 
 // AtLeast returns the threshold that demands a mean of min or more. A min that
 // is NaN or not between 0 and 1 is an error in an evaluation.
 func (m TokenMetric) AtLeast(min float64) TokenThreshold {
-	return TokenThreshold{m, bound{limit: min}}
+	return TokenThreshold{judged: m, bound: bound{limit: min}}
 }
 
 // AtMost returns the threshold that demands a mean of max or less. A max that is
 // NaN or not between 0 and 1 is an error in an evaluation.
 func (m TokenMetric) AtMost(max float64) TokenThreshold {
-	return TokenThreshold{m, bound{limit: max, upper: true}}
+	return TokenThreshold{judged: m, bound: bound{limit: max, upper: true}}
 }
 
 // AtLeast returns the threshold that demands a mean of min or more. A min that
 // is NaN or not between 0 and 1 is an error in an evaluation.
 func (m ChunkMetric) AtLeast(min float64) ChunkThreshold {
-	return ChunkThreshold{m, bound{limit: min}}
+	return ChunkThreshold{judged: m, bound: bound{limit: min}}
 }
 
 // AtMost returns the threshold that demands a mean of max or less. A max that is
 // NaN or not between 0 and 1 is an error in an evaluation.
 func (m ChunkMetric) AtMost(max float64) ChunkThreshold {
-	return ChunkThreshold{m, bound{limit: max, upper: true}}
+	return ChunkThreshold{judged: m, bound: bound{limit: max, upper: true}}
 }
 
 // WithConfidence returns the threshold that demands more of the queries than a
@@ -67,7 +72,7 @@ func (t TokenThreshold) WithConfidence(confidence float64) TokenThreshold {
 
 // String returns t in the form "span_recall@3 >= 0.8", or "span_recall@3 >=
 // 0.8 with confidence 0.95".
-func (t TokenThreshold) String() string { return t.judged.Name() + " " + t.bound.String() }
+func (t TokenThreshold) String() string { return t.name() + " " + t.bound.String() }
 
 // WithConfidence returns the threshold that demands more of the queries than a
 // mean: they must show, with the given confidence, such as 0.95, that the mean
@@ -86,22 +91,26 @@ func (t ChunkThreshold) WithConfidence(confidence float64) ChunkThreshold {
 
 // String returns t in the form "chunk_recall@3 >= 0.8", or "chunk_recall@3 >=
 // 0.8 with confidence 0.95".
-func (t ChunkThreshold) String() string { return t.judged.Name() + " " + t.bound.String() }
+func (t ChunkThreshold) String() string { return t.name() + " " + t.bound.String() }
 
 // Equal reports whether both thresholds demand the same of equal metrics.
 func (t TokenThreshold) Equal(u TokenThreshold) bool {
-	return t.judged.Equal(u.judged) && t.bound.equal(u.bound)
+	return t.judged.Equal(u.judged) && slices.Equal(t.where, u.where) && t.bound.equal(u.bound)
 }
 
 // Equal reports whether both thresholds demand the same of equal metrics.
 func (t ChunkThreshold) Equal(u ChunkThreshold) bool {
-	return t.judged.Equal(u.judged) && t.bound.equal(u.bound)
+	return t.judged.Equal(u.judged) && slices.Equal(t.where, u.where) && t.bound.equal(u.bound)
 }
 
 func (t TokenThreshold) metric() TokenMetric { return t.judged }
 func (t ChunkThreshold) metric() ChunkMetric { return t.judged }
 func (t TokenThreshold) want() bound         { return t.bound }
 func (t ChunkThreshold) want() bound         { return t.bound }
+func (t TokenThreshold) slice() conditions   { return t.where }
+func (t ChunkThreshold) slice() conditions   { return t.where }
+func (t TokenThreshold) name() string        { return t.where.suffix(t.judged.Name()) }
+func (t ChunkThreshold) name() string        { return t.where.suffix(t.judged.Name()) }
 
 // validate reports a bound that no score could meet or miss. Whether the
 // evaluation knows the metric's cut-off is for [TokenMetric.validate] to say.
@@ -109,7 +118,7 @@ func (t TokenThreshold) validate() error {
 	if t.judged.measure == nil {
 		return fmt.Errorf("threshold without a metric: want one made by TokenMetric.AtLeast or TokenMetric.AtMost")
 	}
-	return t.bound.validate(t.judged.Name())
+	return t.bound.validate(t.name())
 }
 
 // validate is that of TokenThreshold.
@@ -117,7 +126,7 @@ func (t ChunkThreshold) validate() error {
 	if t.judged.measure == nil {
 		return fmt.Errorf("threshold without a metric: want one made by ChunkMetric.AtLeast or ChunkMetric.AtMost")
 	}
-	return t.bound.validate(t.judged.Name())
+	return t.bound.validate(t.name())
 }
 
 // bound is a least or a greatest score.
@@ -129,8 +138,8 @@ type bound struct {
 }
 
 // judge returns the verdict on the scores of the queries.
-func (b bound) judge(metric string, mean float64, scores []float64) ThresholdResult {
-	r := ThresholdResult{Metric: metric, Want: b.String(), Got: mean}
+func (b bound) judge(name string, scores []float64) ThresholdResult {
+	r := ThresholdResult{Metric: name, Want: b.String(), Got: stats.Mean(scores)}
 	if b.confident {
 		r.Bound = stats.LowerBound(b.oriented(scores), b.confidence)
 		if b.upper {
@@ -139,7 +148,7 @@ func (b bound) judge(metric string, mean float64, scores []float64) ThresholdRes
 		r.Pass = b.holds(r.Bound)
 		return r
 	}
-	r.Pass = b.holds(mean)
+	r.Pass = b.holds(r.Got)
 	return r
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
+	"strings"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
@@ -14,25 +16,27 @@ import (
 
 // tokenLevel is the engine's view of a [TokenLevel].
 type tokenLevel struct {
-	corpus   *spans.Corpus
-	truth    []TokenQuery
-	relevant []spans.Set // of each query, merged
-	chunker  chunkers.PositionAwareChunker
-	rewrites bool
-	measured []TokenMetric
-	k        int
+	corpus     *spans.Corpus
+	answers    [][]answer // of each query, that of Relevant first
+	chosen     []int      // which of them is scored
+	recurring  int        // relevant spans whose text is elsewhere too
+	equivalent bool       // whether that text counts
+	chunker    chunkers.PositionAwareChunker
+	rewrites   bool
+	measured   []TokenMetric
+	k          int
 
-	chunks []chunkers.PositionAwareChunk // all, document by document
-	rows   map[spans.DocumentID]rowRange // of chunks
+	places places       // of the indexed chunks; nil without a chunker
+	spanOf []spans.Span // theirs, by insertion order
+	lines  map[spans.DocumentID][]int
 
 	scorer   *tokenScorer
 	scratch  []spans.Span
 	optimum  coverage.Optimum
+	ceiling  *coverage.Ceilings
+	highest  highest
 	hitIndex coverage.Index
 }
-
-// rowRange is a range of indexed chunks: [first, end).
-type rowRange struct{ first, end int }
 
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
@@ -52,14 +56,28 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 	if err != nil {
 		return nil, err
 	}
-	l := &tokenLevel{corpus: e.Corpus, truth: e.Queries, relevant: make([]spans.Set, len(e.Queries)), chunker: e.Chunker, measured: metrics, k: s.k}
+	if s.slices, err = slice(s.queries, e.SliceBy, thresholds); err != nil {
+		return nil, err
+	}
+	l := &tokenLevel{corpus: e.Corpus, answers: make([][]answer, len(e.Queries)), chosen: make([]int, len(e.Queries)),
+		equivalent: e.EquivalentText, chunker: e.Chunker, measured: metrics, k: s.k, lines: map[spans.DocumentID][]int{}}
 	for i, q := range e.Queries {
-		for j, r := range q.Relevant {
-			if err := within(e.Corpus, r); err != nil {
-				return nil, fmt.Errorf("%s: relevant span %d: %w", s.query(i), j, err)
+		for j, stated := range append([][]spans.Span{q.Relevant}, q.Alternatives...) {
+			what := "relevant span"
+			if j > 0 {
+				what = fmt.Sprintf("alternative %d: span", j-1)
 			}
+			for at, r := range stated {
+				if err := within(e.Corpus, r); err != nil {
+					return nil, fmt.Errorf("%s: %s %d: %w", s.query(i), what, at, err)
+				}
+			}
+			set := spans.Union(stated...)
+			if set.Empty() && len(q.Alternatives) > 0 {
+				return nil, fmt.Errorf("%s: %s", s.query(i), emptyAnswer(j))
+			}
+			l.answers[i] = append(l.answers[i], answer{stated: stated, set: set})
 		}
-		l.relevant[i] = spans.Union(q.Relevant...)
 	}
 	if r, ok := e.Chunker.(chunkers.Rewriter); ok {
 		l.rewrites = r.RewritesText()
@@ -148,15 +166,7 @@ func (l *tokenLevel) index(chunks []chunkers.PositionAwareChunk, d *Diagnostics)
 	}
 	d.DuplicateChunks = len(chunks) - len(texts)
 	l.scorer = newTokenScorer(places, l.k)
-	l.chunks, l.rows = chunks, map[spans.DocumentID]rowRange{}
-	for i, c := range chunks {
-		of, ok := l.rows[c.Span.Doc]
-		if !ok {
-			of.first = i
-		}
-		of.end = i + 1
-		l.rows[c.Span.Doc] = of
-	}
+	l.places, l.spanOf = newPlaces(chunks), places
 	return chunks, nil
 }
 
@@ -184,27 +194,41 @@ func (l *tokenLevel) complete(c chunkers.PositionAwareChunk, own bool) (chunkers
 func (l *tokenLevel) keepsFirst() bool { return false }
 
 func (l *tokenLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwareChunk], scores []float64) error {
-	l.scorer.load(l.relevant[query], TokenOutcome{Retrieved: l.spansOf(hits), Relevant: l.truth[query].Relevant})
-	for i, m := range l.measured {
-		var err error
-		if scores[i], err = l.scorer.score(m); err != nil {
-			return err
+	var best bestAnswer
+	for i := range l.answers[query] {
+		a := &l.answers[query][i]
+		l.scorer.load(a.set, TokenOutcome{Retrieved: l.spansOf(hits), Relevant: a.stated}, l.counted(a)...)
+		best.offer(i, l.scorer.recall(l.k), l.scorer.iou(l.k))
+		for j, m := range l.measured {
+			score, err := l.scorer.score(m)
+			if err != nil {
+				return err
+			}
+			if i == 0 || score > scores[j] {
+				scores[j] = score
+			}
 		}
 	}
+	l.chosen[query] = best.chosen
 	return nil
 }
 
 func (l *tokenLevel) explain(query int, hits []ScoredChunk[chunkers.PositionAwareChunk], r *QueryResult) error {
+	a := l.answer(query)
+	r.Alternative = l.chosen[query]
 	r.Hits = slices.Grow(r.Hits, len(hits))
 	for i, h := range hits {
 		c := h.Chunk
-		r.Hits = append(r.Hits, Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: c.Text})
+		hit := Hit{Rank: i + 1, ChunkID: c.ID.String(), Doc: c.Span.Doc, Span: c.Span, Score: h.Score, Text: c.Text}
+		hit.Line, hit.Column = l.position(c.Span)
+		hit.Aliased = slices.ContainsFunc(l.counted(a), func(x coverage.Alias) bool { return x.From.Overlaps(c.Span) })
+		r.Hits = append(r.Hits, hit)
 	}
 	var err error
-	if r.Relevant, err = l.passages(l.relevant[query]); err != nil {
+	if r.Relevant, err = l.passages(a.set); err != nil {
 		return err
 	}
-	r.Missed, err = l.passages(l.relevant[query].Subtract(spans.Union(l.spansOf(hits)...)))
+	r.Missed, err = l.passages(a.set.Subtract(spans.Union(l.canonical(hits, l.counted(a))...)))
 	return err
 }
 
@@ -215,9 +239,45 @@ func (l *tokenLevel) passages(set spans.Set) ([]Passage, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Passage{Doc: s.Doc, Span: s, Text: text})
+		p := Passage{Doc: s.Doc, Span: s, Text: text}
+		p.Line, p.Column = l.position(s)
+		list = append(list, p)
 	}
 	return list, nil
+}
+
+// position returns the line and the column, in characters, at which a span begins,
+// both from 1.
+func (l *tokenLevel) position(s spans.Span) (line, column int) {
+	doc, _ := l.corpus.Document(s.Doc)
+	starts, ok := l.lines[s.Doc]
+	if !ok {
+		starts = lineStarts(doc.Text())
+		l.lines[s.Doc] = starts
+	}
+	at, _, err := doc.ByteRange(s)
+	if err != nil {
+		return 0, 0
+	}
+	line = sort.Search(len(starts), func(i int) bool { return starts[i] > at })
+	before, err := doc.CharSpan(starts[line-1], at)
+	if err != nil {
+		return 0, 0
+	}
+	return line, before.Len() + 1
+}
+
+// lineStarts returns where the lines of a text start, in bytes.
+func lineStarts(text string) []int {
+	starts := []int{0}
+	for at := 0; ; {
+		n := strings.IndexByte(text[at:], '\n')
+		if n < 0 {
+			return starts
+		}
+		at += n + 1
+		starts = append(starts, at)
+	}
 }
 
 // slice returns the text of a span within the corpus.
@@ -228,51 +288,72 @@ func (l *tokenLevel) slice(s spans.Span) (string, error) {
 
 func (l *tokenLevel) recallName() string { return SpanRecall.Name() }
 
-func (l *tokenLevel) relevantText(query int) int { return l.relevant[query].Len() }
+func (l *tokenLevel) relevantText(query int) int { return l.answer(query).set.Len() }
 
 func (l *tokenLevel) inIndex(query int) (all, best int) {
-	return l.optimum.Reach(l.scorer.index(), l.relevant[query], l.k)
+	a := l.answer(query)
+	return l.optimum.Reach(l.scorer.index(), a.set, l.k, l.counted(a)...)
 }
 
 func (l *tokenLevel) in(query int, hits []ScoredChunk[chunkers.PositionAwareChunk]) (all, best int) {
+	a := l.answer(query)
 	l.hitIndex.Reset(l.spansOf(hits))
-	return l.optimum.Reach(&l.hitIndex, l.relevant[query], l.k)
+	return l.optimum.Reach(&l.hitIndex, a.set, l.k, l.counted(a)...)
 }
 
 // spansOf is valid until the next call.
 func (l *tokenLevel) spansOf(hits []ScoredChunk[chunkers.PositionAwareChunk]) []spans.Span {
+	return l.canonical(hits, nil)
+}
+
+// canonical returns the spans of chunks, with what they hold of aliases replaced by
+// what that stands for. It is valid until the next call.
+func (l *tokenLevel) canonical(hits []ScoredChunk[chunkers.PositionAwareChunk], counted []coverage.Alias) []spans.Span {
 	l.scratch = l.scratch[:0]
 	for _, h := range hits {
-		l.scratch = append(l.scratch, h.Chunk.Span)
+		if len(counted) > 0 {
+			l.scratch = appendCanonical(l.scratch, h.Chunk.Span, counted)
+		} else {
+			l.scratch = append(l.scratch, h.Chunk.Span)
+		}
 	}
 	return l.scratch
 }
 
 func (l *tokenLevel) irrelevantText(query int, hits []ScoredChunk[chunkers.PositionAwareChunk]) (beside, apart, all int) {
-	retrieved := spans.Union(l.spansOf(hits)...)
-	touching := l.scratch[:0]
-	for _, h := range hits {
-		if s := h.Chunk.Span; spans.OverlapLen(spans.Union(s), l.relevant[query]) > 0 {
-			touching = append(touching, s)
+	a := l.answer(query)
+	counted := l.counted(a)
+	retrieved := spans.Union(l.canonical(hits, counted)...)
+	var touching []spans.Span
+	for i := range hits {
+		if chunk := spans.Union(l.canonical(hits[i:i+1], counted)...); spans.OverlapLen(chunk, a.set) > 0 {
+			touching = slices.AppendSeq(touching, chunk.All())
 		}
 	}
-	covered := spans.OverlapLen(retrieved, l.relevant[query])
+	covered := spans.OverlapLen(retrieved, a.set)
 	near := spans.Union(touching...).Len()
 	return near - covered, retrieved.Len() - near, retrieved.Len()
 }
 
-func (l *tokenLevel) holders(p Passage) []int {
+func (l *tokenLevel) relevantRows(query int) []int {
 	var rows []int
-	holds := l.holder(p)
-	of := l.rows[p.Doc]
-	for i, c := range l.chunks[of.first:of.end] {
-		if holds(c) {
-			rows = append(rows, of.first+i)
-		}
+	for i := range l.answers[query] {
+		a := &l.answers[query][i]
+		rows = append(rows, l.rowsOf(a.set, l.counted(a))...)
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+func (l *tokenLevel) holders(query int, p Passage) []int {
+	var rows []int
+	for _, s := range sources(p.Span, l.counted(l.answer(query))) {
+		rows = l.places.touching(rows, s)
 	}
 	return rows
 }
 
-func (l *tokenLevel) holder(p Passage) func(chunkers.PositionAwareChunk) bool {
-	return func(c chunkers.PositionAwareChunk) bool { return c.Span.Overlaps(p.Span) }
+func (l *tokenLevel) holder(query int, p Passage) func(chunkers.PositionAwareChunk) bool {
+	list := sources(p.Span, l.counted(l.answer(query)))
+	return func(c chunkers.PositionAwareChunk) bool { return slices.ContainsFunc(list, c.Span.Overlaps) }
 }

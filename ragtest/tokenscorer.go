@@ -18,6 +18,8 @@ type tokenScorer struct {
 	index func() *coverage.Index // nil: unknown
 
 	outcome     TokenOutcome
+	aliases     []coverage.Alias
+	parts       []spans.Span // of one chunk
 	relevant    spans.Set
 	truth       truth        // of relevant
 	retrieved   []spans.Span // the union so far: sorted, disjoint, not adjacent
@@ -53,9 +55,10 @@ func newTokenScorer(index []spans.Span, k int) *tokenScorer {
 // o.Relevant, which the caller merges once for many runs. Chunks beyond the
 // first K are not judged. With n the number of those judged and r that of the
 // relevant spans, it takes O(n·(log r + log n)) time, if chunks seldom reach
-// over many relevant spans, and copies O(n²) spans at worst.
-func (s *tokenScorer) load(relevant spans.Set, o TokenOutcome) {
-	s.outcome = o
+// over many relevant spans, and copies O(n²) spans at worst. What a chunk holds of
+// aliases, which are sorted and disjoint, is the text that they stand for.
+func (s *tokenScorer) load(relevant spans.Set, o TokenOutcome, aliases ...coverage.Alias) {
+	s.outcome, s.aliases = o, aliases
 	s.relevant = relevant
 	s.truth = s.truth.reset(relevant)
 	s.retrieved = s.retrieved[:0]
@@ -64,12 +67,19 @@ func (s *tokenScorer) load(relevant spans.Set, o TokenOutcome) {
 	var p prefix
 	s.prefixes = append(s.prefixes[:0], p)
 	for i, r := range o.Retrieved[:min(s.k, len(o.Retrieved))] {
-		covered, chars := s.add(r)
-		p.covered += covered
-		p.union += chars
+		s.parts = append(s.parts[:0], r)
+		if len(aliases) > 0 {
+			s.parts = appendCanonical(s.parts[:0], r, aliases)
+		}
+		before := p.covered
+		for _, part := range s.parts {
+			covered, chars := s.add(part)
+			p.covered += covered
+			p.union += chars
+		}
 		p.summed += r.Len()
 		s.prefixes = append(s.prefixes, p)
-		if s.firstHit == 0 && covered > 0 {
+		if s.firstHit == 0 && p.covered > before {
 			s.firstHit = i + 1
 		}
 	}
@@ -208,7 +218,7 @@ func (s *tokenScorer) bestCoverage() []int {
 		} else {
 			index.Reset(s.outcome.Retrieved)
 		}
-		s.best = s.optimum.Curve(index, s.relevant, s.k)
+		s.best = s.optimum.Curve(index, s.relevant, s.k, s.aliases...)
 		s.bestKnown = true
 	}
 	return s.best

@@ -30,7 +30,7 @@ func chromaRecursive(size, overlap int, length chunkers.Length) chunkers.Positio
 
 // Precision Ω of the report's chunkings, in percent, mean ± population standard
 // deviation over the questions. Chunks are placed as in Chroma's code: see
-// chromaPlaces and chromaOmega. The figures with three digits were computed with
+// chromaPlaces and ragtest.PrecisionOmegaEdges. The figures with three digits were computed with
 // that code from the same data; published has the report's own.
 //
 // Where thrice is set, the corpora have "\n\n\n" at a place that matters. It is
@@ -85,7 +85,7 @@ func TestChromaReport(t *testing.T) {
 				chromas = append(chromas, chromaPlaces(doc, pieces)...)
 			}
 			mean, std := meanAndDeviation(collection.Queries, func(q ragtest.TokenQuery) float64 {
-				return 100 * chromaOmega(chromas, q.Relevant)
+				return 100 * ragtest.PrecisionOmegaEdges(chromas, q.Relevant)
 			})
 			ours, oursStd := meanAndDeviation(collection.Queries, func(q ragtest.TokenQuery) float64 {
 				return 100 * ragtest.PrecisionOmega(trues, q.Relevant)
@@ -174,24 +174,6 @@ func chromaPlaces(doc *spans.Document, pieces []chunkers.Piece) (places []spans.
 		places = append(places, spans.Span{Doc: doc.ID(), Start: start, End: start + utf8.RuneCountInString(text)})
 	}
 	return places
-}
-
-// chromaOmega is precision Ω as Chroma's code computes it: a chunk counts that
-// shares no character with a relevant span but begins where it ends, or ends
-// where it begins.
-func chromaOmega(chunks, relevant []spans.Span) float64 {
-	var touching []spans.Span
-	for _, c := range chunks {
-		for _, r := range relevant {
-			if c.Doc == r.Doc && max(c.Start, r.Start) <= min(c.End, r.End) {
-				touching = append(touching, c)
-				break
-			}
-		}
-	}
-	found, gold := spans.Union(touching...), spans.Union(relevant...)
-	all := spans.Union(append(touching, relevant...)...)
-	return float64(spans.OverlapLen(found, gold)) / float64(all.Len())
 }
 
 // meanAndDeviation returns the mean and the population standard deviation of a

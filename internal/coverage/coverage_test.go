@@ -216,3 +216,69 @@ func BenchmarkCurve(b *testing.B) {
 		})
 	}
 }
+
+// With aliases the curve is never below the best choice, and equals it where it
+// does not say that it is a bound.
+func TestCurveOfAliases(t *testing.T) {
+	random := rand.New(rand.NewPCG(31, 32))
+	span := func(from, length int) spans.Span { return spans.Span{Doc: "a", Start: from, End: from + length} }
+	bounds, exact := 0, 0
+	for range 2000 {
+		// The relevant text is in [0, 20), aliases of it in [20, 60).
+		relevant := spans.Union(span(random.IntN(8), 1+random.IntN(5)), span(10+random.IntN(5), 1+random.IntN(5)))
+		var aliases []Alias
+		at := 20
+		for r := range relevant.All() {
+			for range random.IntN(3) {
+				at += random.IntN(3)
+				length := 1 + random.IntN(r.Len())
+				start := r.Start + random.IntN(r.Len()-length+1)
+				aliases = append(aliases, Alias{span(at, length), span(start, length)})
+				at += length
+			}
+		}
+		var chunks []spans.Span
+		for range random.IntN(8) {
+			chunks = append(chunks, span(random.IntN(50), 1+random.IntN(12)))
+		}
+		k := 1 + random.IntN(4)
+		var o Optimum
+		all, got := o.Reach(NewIndex(chunks), relevant, k, aliases...)
+		cover := func(subset int) int {
+			held := map[int]bool{}
+			for i, c := range chunks {
+				if subset>>i&1 == 0 {
+					continue
+				}
+				for r := range relevant.All() {
+					for at := max(r.Start, c.Start); at < min(r.End, c.End); at++ {
+						held[at] = true
+					}
+				}
+				for _, a := range aliases {
+					for at := max(a.From.Start, c.Start); at < min(a.From.End, c.End); at++ {
+						held[a.To.Start+at-a.From.Start] = true
+					}
+				}
+			}
+			return len(held)
+		}
+		want := 0
+		for subset := range 1 << len(chunks) {
+			if bits.OnesCount(uint(subset)) <= k {
+				want = max(want, cover(subset))
+			}
+		}
+		if o.Bound() {
+			bounds++
+		} else {
+			exact++
+		}
+		if got < want || !o.Bound() && got != want || all != cover(1<<len(chunks)-1) {
+			t.Fatalf("chunks %v, relevant %v, aliases %v: got %d of %d (bound: %v), want %d of %d", chunks, relevant, aliases, got, all, o.Bound(), want, cover(1<<len(chunks)-1))
+		}
+	}
+	if bounds == 0 || exact < bounds {
+		t.Errorf("got %d bounds and %d exact values", bounds, exact)
+	}
+}

@@ -21,7 +21,8 @@ import (
 type Index struct {
 	// chunks are sorted by document; within a document both starts and ends
 	// are strictly increasing, since none lies within another.
-	chunks []spans.Span
+	chunks  []spans.Span
+	dropped int // chunks within others, and empty ones
 }
 
 // NewIndex returns an index of the given chunks, which may be in any order and
@@ -47,6 +48,7 @@ func (x *Index) Reset(chunks []spans.Span) {
 		}
 		kept = append(kept, c)
 	}
+	x.dropped = len(x.chunks) - len(kept)
 	x.chunks = kept
 }
 

@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rageval/rageval/spans"
@@ -15,6 +16,18 @@ type Optimum struct {
 	window     []int
 	curve      []int
 	coverable  int // of the last call
+	bound      bool
+	held       []heldPart
+}
+
+// Alias says that the characters of From count as those of To, which are relevant:
+// both have the same text.
+type Alias struct{ From, To spans.Span }
+
+// heldPart is a range of relevant characters that a chunk of the index holds.
+type heldPart struct {
+	chunk int
+	part
 }
 
 // part is what a chunk holds of the relevant characters, when these are
@@ -29,7 +42,15 @@ type part struct{ start, end int }
 //
 // Only the n chunks that touch the relevant set are looked at; the time is
 // O(|relevant| log |x| + n·k). After the first calls nothing is allocated.
-func (o *Optimum) Curve(x *Index, relevant spans.Set, k int) []int {
+//
+// Of aliases, what a chunk holds is relevant too. Where a chunk then holds several
+// parts of the relevant set that are apart, it counts as if it held what is
+// between them too: the numbers are upper bounds, and [Optimum.Bound] says so.
+func (o *Optimum) Curve(x *Index, relevant spans.Set, k int, aliases ...Alias) []int {
+	o.bound = false
+	if len(aliases) > 0 {
+		return o.curveOfAliases(x, relevant, k, aliases)
+	}
 	o.project(x, relevant)
 	o.curve = o.curve[:0]
 	o.coverable = 0
@@ -42,23 +63,84 @@ func (o *Optimum) Curve(x *Index, relevant spans.Set, k int) []int {
 		o.coverable += p.end - from
 		o.best = append(o.best, p.end-p.start)
 	}
+	return o.climb(k)
+}
+
+// climb adds chunk after chunk.
+func (o *Optimum) climb(k int) []int {
 	if len(o.parts) == 0 || k < 1 {
 		return o.curve
 	}
-	most := slices.Max(o.best)
+	most := min(slices.Max(o.best), o.coverable)
 	o.curve = append(o.curve, most)
 	for len(o.curve) < k && most < o.coverable {
 		o.addChunk()
-		most = slices.Max(o.best)
+		most = min(slices.Max(o.best), o.coverable)
 		o.curve = append(o.curve, most)
 	}
 	return o.curve
 }
 
+// Bound reports whether the numbers of the last call are only upper bounds.
+func (o *Optimum) Bound() bool { return o.bound }
+
+// curveOfAliases is Curve where there are aliases.
+func (o *Optimum) curveOfAliases(x *Index, relevant spans.Set, k int, aliases []Alias) []int {
+	o.held = o.held[:0]
+	hold := func(s spans.Span, number int) {
+		first, last := x.touching(s)
+		for i := first; i < last; i++ {
+			c := x.chunks[i]
+			o.held = append(o.held, heldPart{i, part{number + max(c.Start, s.Start) - s.Start, number + min(c.End, s.End) - s.Start}})
+		}
+	}
+	before := 0
+	for r := range relevant.All() {
+		hold(r, before)
+		for _, a := range aliases {
+			if a.To.Doc == r.Doc && a.To.Start >= r.Start && a.To.End <= r.End && a.From.Len() > 0 {
+				hold(a.From, before+a.To.Start-r.Start)
+			}
+		}
+		before += r.End - r.Start
+	}
+
+	byStart := func(a, b part) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) }
+	slices.SortFunc(o.held, func(a, b heldPart) int { return byStart(a.part, b.part) })
+	o.coverable = 0
+	end := 0
+	for _, h := range o.held {
+		o.coverable += max(0, h.end-max(h.start, end))
+		end = max(end, h.end)
+	}
+	slices.SortStableFunc(o.held, func(a, b heldPart) int { return cmp.Compare(a.chunk, b.chunk) })
+	hulls := o.parts[:0]
+	for i, h := range o.held {
+		if i == 0 || o.held[i-1].chunk != h.chunk {
+			hulls = append(hulls, h.part)
+			continue
+		}
+		hull := &hulls[len(hulls)-1]
+		o.bound = o.bound || h.start > hull.end
+		hull.end = max(hull.end, h.end)
+	}
+	slices.SortFunc(hulls, byStart)
+	o.parts = hulls[:0]
+	o.best, o.curve = o.best[:0], o.curve[:0]
+	for _, p := range hulls {
+		if n := len(o.parts); n > 0 && o.parts[n-1].end >= p.end {
+			continue
+		}
+		o.parts = append(o.parts, p)
+		o.best = append(o.best, p.end-p.start)
+	}
+	return o.climb(k)
+}
+
 // Reach returns how many relevant characters all chunks of x cover together, and
 // how many the best k of them do. It takes the time of [Optimum.Curve].
-func (o *Optimum) Reach(x *Index, relevant spans.Set, k int) (all, best int) {
-	if curve := o.Curve(x, relevant, k); len(curve) > 0 {
+func (o *Optimum) Reach(x *Index, relevant spans.Set, k int, aliases ...Alias) (all, best int) {
+	if curve := o.Curve(x, relevant, k, aliases...); len(curve) > 0 {
 		best = curve[len(curve)-1]
 	}
 	return o.coverable, best

@@ -109,7 +109,7 @@ func TestSearchEqualsSorting(t *testing.T) {
 	}
 }
 
-func TestBestRanks(t *testing.T) {
+func TestSearchAndRank(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, dim := range []int{3, 1 << 13} {
 		vectors := randomVectors(r, 100, dim, 2)
@@ -117,27 +117,33 @@ func TestBestRanks(t *testing.T) {
 		m := newMatrix(t, vectors...)
 		queries := randomVectors(r, groupQueries+9, dim, 2)
 		queries[1] = make([]float32, dim)
-		sets := make([][][]int, len(queries))
+		rows := make([][]int, len(queries))
 		want := make([][]int, len(queries))
 		for q := range queries {
 			all, err := m.Search(t.Context(), queries[q:q+1], len(vectors))
 			if err != nil {
 				t.Fatal(err)
 			}
-			sets[q], want[q] = make([][]int, r.IntN(3)), []int{}
-			for i := range sets[q] {
-				for range 1 + r.IntN(4) {
-					sets[q][i] = append(sets[q][i], r.IntN(len(vectors)))
-				}
-				want[q] = append(want[q], 1+slices.IndexFunc(all[0], func(h Hit) bool { return slices.Contains(sets[q][i], h.Index) }))
+			want[q] = []int{}
+			for range r.IntN(9) {
+				row := r.IntN(len(vectors))
+				rows[q] = append(rows[q], row)
+				want[q] = append(want[q], 1+slices.IndexFunc(all[0], func(h Hit) bool { return h.Index == row }))
 			}
 		}
-		got, err := m.BestRanks(t.Context(), queries, sets)
+		wantHits, err := m.Search(t.Context(), queries, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("dimension %d (-want +got):\n%s", dim, diff)
+		hits, ranks, err := m.SearchAndRank(t.Context(), queries, 7, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, ranks); diff != "" {
+			t.Errorf("dimension %d: ranks (-want +got):\n%s", dim, diff)
+		}
+		if diff := cmp.Diff(wantHits, hits); diff != "" {
+			t.Errorf("dimension %d: hits (-want +got):\n%s", dim, diff)
 		}
 	}
 }

@@ -27,6 +27,9 @@ func (m *Matrix) Len() int { return m.rows }
 // Dim returns the dimension of the vectors: 0 while there are none.
 func (m *Matrix) Dim() int { return m.dim }
 
+// Bytes returns the size of the rows.
+func (m *Matrix) Bytes() int64 { return 4 * int64(m.rows) * int64(m.stride) }
+
 func (m *Matrix) segmentRows() int { return max(1, segmentLen/m.stride) }
 
 // Append adds the vectors, which have passed [ValidateVectors] with m.Dim(), as

@@ -1,76 +1,67 @@
 package exact
 
 import (
-	"context"
-	"runtime"
-
-	"github.com/rageval/rageval/internal/parallel"
+	"slices"
 )
 
-// BestRanks returns, for each query and each of its sets of rows, the lowest
-// rank, from 1, that any row of the set has among all rows by [Compare]: where
-// [Matrix.Search] with a large enough k would find the first of them. The queries
-// are as for Search; sets[q] holds the sets for query q, each of one row index or
-// more.
-//
-// It takes the time of a search for the queries, but no memory for rankings.
-func (m *Matrix) BestRanks(ctx context.Context, queries [][]float32, sets [][][]int) ([][]int, error) {
-	if len(queries) == 0 {
-		return nil, context.Cause(ctx)
-	}
-	packed := m.appendRows(nil, queries)
-	best := make([][]Hit, len(queries)) // of each set
-	ranks := make([][]int, len(queries))
-	for q := range queries {
-		query := packed[q*m.stride : (q+1)*m.stride]
-		best[q], ranks[q] = make([]Hit, len(sets[q])), make([]int, len(sets[q]))
-		for i, rows := range sets[q] {
-			ranks[q][i] = 1
-			best[q][i] = m.score(query, rows[0])
-			for _, row := range rows[1:] {
-				if h := m.score(query, row); Compare(h, best[q][i]) < 0 {
-					best[q][i] = h
-				}
-			}
-		}
-	}
-	workers := runtime.GOMAXPROCS(0)
-	shares, _ := m.shares(len(queries), workers)
-	better := make([][][]int, len(shares)) // by share, query of its group, and set
-	err := parallel.Do(ctx, workers, len(shares), func(ctx context.Context, i int) error {
-		s := shares[i]
-		counts := make([][]int, s.last-s.first)
-		for q := range counts {
-			counts[q] = make([]int, len(best[s.first+q]))
-		}
-		better[i] = counts
-		return m.scan(ctx, packed, s, func(q, index int, scores []float32) {
-			for set, b := range best[s.first+q] {
-				n := 0
-				for j, score := range scores {
-					if score > b.Score || score == b.Score && index+j < b.Index {
-						n++
-					}
-				}
-				counts[q][set] += n
-			}
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range shares {
-		for q, counts := range better[i] {
-			for set, n := range counts {
-				ranks[s.first+q][set] += n
-			}
-		}
-	}
-	return ranks, nil
+// ladder counts, for one query, how many rows each of some hits is behind.
+type ladder struct {
+	rungs  []Hit // best first
+	behind []int // behind[i]: the rows between rungs i-1 and i
 }
 
-// score returns the hit of a packed query and a row.
-func (m *Matrix) score(query []float32, row int) Hit {
-	segment, at := m.segments[row/m.segmentRows()], row%m.segmentRows()*m.stride
-	return Hit{row, dot(query, segment[at:at+m.stride])}
+func newLadder(hits []Hit) ladder {
+	slices.SortFunc(hits, Compare)
+	return ladder{hits, make([]int, len(hits))}
+}
+
+// offer counts the rows from index on, which have the given scores.
+func (l *ladder) offer(index int, scores []float32) {
+	if len(l.rungs) == 0 {
+		return
+	}
+	lowest := l.rungs[len(l.rungs)-1].Score
+	for i, s := range scores {
+		if s < lowest {
+			continue
+		}
+		h := Hit{index + i, s}
+		first, _ := slices.BinarySearchFunc(l.rungs, h, func(rung, h Hit) int {
+			if Compare(h, rung) < 0 {
+				return 1
+			}
+			return -1
+		})
+		if first < len(l.behind) {
+			l.behind[first]++
+		}
+	}
+}
+
+// hitsOf returns the hits of a packed query and rows.
+func (m *Matrix) hitsOf(query []float32, rows []int) []Hit {
+	hits := make([]Hit, len(rows))
+	for i, row := range rows {
+		segment, at := m.segments[row/m.segmentRows()], row%m.segmentRows()*m.stride
+		hits[i] = Hit{row, dot(query, segment[at:at+m.stride])}
+	}
+	return hits
+}
+
+// ranks returns the ranks, from 1, of rows by what ladders of the same rungs have
+// counted among all rows.
+func ranks(rows []int, ladders []ladder) []int {
+	rankOf := make(map[int]int, len(rows))
+	rank := 1
+	for i, rung := range ladders[0].rungs {
+		for _, l := range ladders {
+			rank += l.behind[i]
+		}
+		rankOf[rung.Index] = rank
+	}
+	list := make([]int, len(rows))
+	for i, row := range rows {
+		list[i] = rankOf[row]
+	}
+	return list
 }

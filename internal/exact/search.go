@@ -27,44 +27,67 @@ const (
 // all processors and stops soon after ctx is done.
 //
 // It takes O(queries · rows · dim) time, or, for queries of mostly zeros, as
-// hashed words are, in proportion to their components that are not. Besides the result it needs memory for
-// a copy of the queries and, for each query, a small number of lists of k hits.
+// hashed words are, in proportion to their components that are not. Besides the
+// result it needs memory for a copy of the queries and, for each query, a small
+// number of lists of k hits.
 func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hit, error) {
+	found, _, err := m.SearchAndRank(ctx, queries, k, nil)
+	return found, err
+}
+
+// SearchAndRank returns what [Matrix.Search] does and, for each query q, the
+// ranks that the rows wanted[q] have among all rows, from 1: where a search with a
+// large enough k would find them. A nil wanted wants none. It takes little more
+// time than the search alone, and no memory for rankings.
+func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, wanted [][]int) (found [][]Hit, ranked [][]int, err error) {
 	if k < 0 {
-		return nil, fmt.Errorf("k is %d, want 0 or more", k)
+		return nil, nil, fmt.Errorf("k is %d, want 0 or more", k)
 	}
-	found := make([][]Hit, len(queries))
-	if k == 0 || m.rows == 0 || len(queries) == 0 {
-		return found, context.Cause(ctx)
+	found, ranked = make([][]Hit, len(queries)), make([][]int, len(wanted))
+	if k == 0 && wanted == nil || m.rows == 0 || len(queries) == 0 {
+		return found, ranked, context.Cause(ctx)
 	}
 	packed := m.appendRows(nil, queries)
 	workers := runtime.GOMAXPROCS(0)
 	shares, parts := m.shares(len(queries), workers)
-	tops := make([][]top, len(shares)) // by share and query of its group
-	err := parallel.Do(ctx, workers, len(shares), func(ctx context.Context, i int) error {
-		mine := make([]top, shares[i].last-shares[i].first)
-		for q := range mine {
-			mine[q] = newTop(k)
+	tops := make([][]top, len(shares))       // by share and query of its group
+	ladders := make([][]ladder, len(shares)) // by share and query of its group
+	err = parallel.Do(ctx, workers, len(shares), func(ctx context.Context, i int) error {
+		s := shares[i]
+		tops[i], ladders[i] = make([]top, s.last-s.first), make([]ladder, s.last-s.first)
+		for q := range tops[i] {
+			tops[i][q] = newTop(k)
+			if wanted != nil {
+				ladders[i][q] = newLadder(m.hitsOf(packed[(s.first+q)*m.stride:(s.first+q+1)*m.stride], wanted[s.first+q]))
+			}
 		}
-		tops[i] = mine
-		return m.scan(ctx, packed, shares[i], func(q, index int, scores []float32) { mine[q].offer(index, scores) })
+		return m.scan(ctx, packed, s, func(q, index int, scores []float32) {
+			tops[i][q].offer(index, scores)
+			ladders[i][q].offer(index, scores)
+		})
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = parallel.Do(ctx, workers, len(queries), func(_ context.Context, q int) error {
 		var all []Hit
+		var counted []ladder
 		for part := range parts {
-			all = append(all, tops[q/groupQueries*parts+part][q%groupQueries].heap...)
+			i := q/groupQueries*parts + part
+			all = append(all, tops[i][q%groupQueries].heap...)
+			counted = append(counted, ladders[i][q%groupQueries])
 		}
 		slices.SortFunc(all, Compare)
 		found[q] = slices.Clip(all[:min(k, len(all))])
+		if wanted != nil {
+			ranked[q] = ranks(wanted[q], counted)
+		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return found, nil
+	return found, ranked, nil
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
@@ -126,7 +149,12 @@ type top struct {
 	heap  []Hit   // every hit is worse than its children: the worst is first
 }
 
-func newTop(k int) top { return top{k: k, floor: float32(math.Inf(-1))} }
+func newTop(k int) top {
+	if k == 0 {
+		return top{floor: float32(math.Inf(1))}
+	}
+	return top{k: k, floor: float32(math.Inf(-1))}
+}
 
 // offer offers the scores of the rows from index on. A score that equals the
 // worst of k is not among the best: its index is higher.
