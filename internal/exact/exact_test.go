@@ -407,6 +407,9 @@ func FuzzDots(f *testing.F) {
 		}
 		dots(scores, queries, vectors, stride)
 		check("dots")
+		clear(scores)
+		goDots(scores, queries, vectors, stride)
+		check("goDots")
 		for i := range queries {
 			if i%7 != 0 {
 				queries[i] = 0

@@ -13,7 +13,8 @@ import (
 const (
 	// groupQueries is how many queries one pass over the vectors serves: enough
 	// for a vector's way from memory to be repaid, few enough to share the work
-	// of several hundred queries out. It is a multiple of tileQueries.
+	// of several hundred queries out. It is a multiple of what a tile
+	// of any kernel holds.
 	groupQueries = 120
 	// blockLen is how many components of vectors are compared with a whole
 	// group of queries before the next ones are looked at: 96 KiB, which stay in
@@ -94,7 +95,7 @@ func (m *Matrix) shares(n, workers int) (shares []share, parts int) {
 func (m *Matrix) scan(ctx context.Context, packed []float32, s share, offer func(q, index int, scores []float32)) error {
 	n := s.last - s.first
 	queries := packed[s.first*m.stride : s.last*m.stride]
-	blockRows := max(tileVectors, blockLen/m.stride/tileVectors*tileVectors)
+	blockRows := max(4, blockLen/m.stride/4*4) // a multiple of what a tile holds
 	scores := make([]float32, n*blockRows)
 	forms := newSparse(queries, m.stride)
 	for segment := s.firstSegment; segment < s.lastSegment; segment++ {
