@@ -123,6 +123,58 @@ loop:
 	VZEROUPPER
 	RET
 
+// func addSquares8(sums *[8]float64, v *float32, n int)
+TEXT ·addSquares8(SB), NOSPLIT, $0-24
+	MOVQ sums+0(FP), DI
+	MOVQ v+8(FP), SI
+	MOVQ n+16(FP), CX
+	SHLQ $2, CX
+	ADDQ CX, SI
+	NEGQ CX
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+
+loop:
+	VCVTPS2PD (SI)(CX*1), Y2
+	VCVTPS2PD 16(SI)(CX*1), Y3
+	VMULPD    Y2, Y2, Y2
+	VMULPD    Y3, Y3, Y3
+	VADDPD    Y2, Y0, Y0
+	VADDPD    Y3, Y1, Y1
+	ADDQ      $32, CX
+	JNE       loop
+
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VZEROUPPER
+	RET
+
+// func scale8(dst, v *float32, n int, factor float64)
+TEXT ·scale8(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ v+8(FP), SI
+	MOVQ n+16(FP), CX
+	SHLQ $2, CX
+	ADDQ CX, SI
+	ADDQ CX, DI
+	NEGQ CX
+	VBROADCASTSD factor+24(FP), Y0
+
+loop:
+	VCVTPS2PD  (SI)(CX*1), Y2
+	VCVTPS2PD  16(SI)(CX*1), Y3
+	VMULPD     Y0, Y2, Y2
+	VMULPD     Y0, Y3, Y3
+	VCVTPD2PSY Y2, X2
+	VCVTPD2PSY Y3, X3
+	VMOVUPS    X2, (DI)(CX*1)
+	VMOVUPS    X3, 16(DI)(CX*1)
+	ADDQ       $32, CX
+	JNE        loop
+
+	VZEROUPPER
+	RET
+
 // func cpuid1() (ecx uint32)
 TEXT ·cpuid1(SB), NOSPLIT, $0-4
 	MOVL $1, AX

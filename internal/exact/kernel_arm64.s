@@ -7,6 +7,15 @@
 #define FMUL(m, n, d) WORD $(0x6E20DC00 | m<<16 | n<<5 | d)
 #define FADD(m, n, d) WORD $(0x4E20D400 | m<<16 | n<<5 | d)
 
+// The same of two float64; and conversions between the lower (L, N) or upper
+// (L2, N2) two float32 of a register and two float64.
+#define FMULD(m, n, d) WORD $(0x6E60DC00 | m<<16 | n<<5 | d)
+#define FADDD(m, n, d) WORD $(0x4E60D400 | m<<16 | n<<5 | d)
+#define FCVTL(n, d)    WORD $(0x0E617800 | n<<5 | d)
+#define FCVTL2(n, d)   WORD $(0x4E617800 | n<<5 | d)
+#define FCVTN(n, d)    WORD $(0x0E616800 | n<<5 | d)
+#define FCVTN2(n, d)   WORD $(0x4E616800 | n<<5 | d)
+
 // PAIR adds the products of the query in V20, V21 with the vector in v0, v1 to
 // the lanes a0, a1.
 #define PAIR(v0, v1, a0, a1) \
@@ -109,4 +118,58 @@ loop:
 
 	REDUCE(V0, 0, V2, 2, V4, 4, V6, 6, 1, 3, 5, 7)
 	VST1 [V0.S4], (R0)
+	RET
+
+// func addSquares8(sums *[8]float64, v *float32, n int)
+TEXT ·addSquares8(SB), NOSPLIT, $0-24
+	MOVD sums+0(FP), R0
+	MOVD v+8(FP), R1
+	MOVD n+16(FP), R2
+	VLD1 (R0), [V0.D2, V1.D2, V2.D2, V3.D2]
+
+loop:
+	VLD1.P 32(R1), [V4.S4, V5.S4]
+	FCVTL(4, 6)
+	FCVTL2(4, 7)
+	FCVTL(5, 8)
+	FCVTL2(5, 9)
+	FMULD(6, 6, 6)
+	FMULD(7, 7, 7)
+	FMULD(8, 8, 8)
+	FMULD(9, 9, 9)
+	FADDD(6, 0, 0)
+	FADDD(7, 1, 1)
+	FADDD(8, 2, 2)
+	FADDD(9, 3, 3)
+	SUBS $8, R2
+	BNE  loop
+
+	VST1 [V0.D2, V1.D2, V2.D2, V3.D2], (R0)
+	RET
+
+// func scale8(dst, v *float32, n int, factor float64)
+TEXT ·scale8(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD v+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD factor+24(FP), R3
+	VDUP R3, V0.D2
+
+loop:
+	VLD1.P 32(R1), [V4.S4, V5.S4]
+	FCVTL(4, 6)
+	FCVTL2(4, 7)
+	FCVTL(5, 8)
+	FCVTL2(5, 9)
+	FMULD(0, 6, 6)
+	FMULD(0, 7, 7)
+	FMULD(0, 8, 8)
+	FMULD(0, 9, 9)
+	FCVTN(6, 4)
+	FCVTN2(7, 4)
+	FCVTN(8, 5)
+	FCVTN2(9, 5)
+	VST1.P [V4.S4, V5.S4], 32(R0)
+	SUBS   $8, R2
+	BNE    loop
 	RET

@@ -54,3 +54,40 @@ func dots(scores, queries, vectors []float32, stride int) {
 		}
 	}
 }
+
+// addSquares8 adds the squares of n components, a positive multiple of [lanes],
+// to the lanes.
+//
+//go:noescape
+func addSquares8(sums *[lanes]float64, v *float32, n int)
+
+// scale8 multiplies n components, a positive multiple of [lanes], as [scale].
+//
+//go:noescape
+func scale8(dst, v *float32, n int, factor float64)
+
+// squares returns the sum of the squares of the components, as the package
+// comment says. It is finite if and only if they all are.
+func squares(v []float32) float64 {
+	if !vectorized || len(v) < lanes {
+		return goSquares(v)
+	}
+	var sums [lanes]float64
+	whole := len(v) / lanes * lanes
+	addSquares8(&sums, &v[0], whole)
+	for i, x := range v[whole:] {
+		sums[i] += float64(x) * float64(x)
+	}
+	return reduce64(&sums)
+}
+
+// scale multiplies each component by the factor in float64 and rounds it to
+// float32. dst, which may be v, is as long as v.
+func scale(dst, v []float32, factor float64) {
+	whole := 0
+	if vectorized && len(v) >= lanes {
+		whole = len(v) / lanes * lanes
+		scale8(&dst[:whole][0], &v[0], whole, factor)
+	}
+	goScale(dst[whole:], v[whole:], factor)
+}

@@ -6,3 +6,7 @@ package exact
 func dots(scores, queries, vectors []float32, stride int) {
 	goDots(scores, queries, vectors, stride)
 }
+
+func squares(v []float32) float64 { return goSquares(v) }
+
+func scale(dst, v []float32, factor float64) { goScale(dst, v, factor) }

@@ -18,11 +18,11 @@ func (m *Matrix) BestRanks(ctx context.Context, queries [][]float32, sets [][][]
 	if len(queries) == 0 {
 		return nil, context.Cause(ctx)
 	}
-	packed := m.appendRows(nil, queries)
+	packed := m.pack(queries)
 	best := make([][]Hit, len(queries)) // of each set
 	ranks := make([][]int, len(queries))
 	for q := range queries {
-		query := packed[q*m.stride : (q+1)*m.stride]
+		query := packed.rows[q*m.stride : (q+1)*m.stride]
 		best[q], ranks[q] = make([]Hit, len(sets[q])), make([]int, len(sets[q]))
 		for i, rows := range sets[q] {
 			ranks[q][i] = 1
@@ -71,6 +71,6 @@ func (m *Matrix) BestRanks(ctx context.Context, queries [][]float32, sets [][][]
 
 // score returns the hit of a packed query and a row.
 func (m *Matrix) score(query []float32, row int) Hit {
-	segment, at := m.segments[row/m.segmentRows()], row%m.segmentRows()*m.stride
-	return Hit{row, dot(query, segment[at:at+m.stride])}
+	rows, at := m.segments[row/m.segmentRows()].rows, row%m.segmentRows()*m.stride
+	return Hit{row, dot(query, rows[at:at+m.stride])}
 }

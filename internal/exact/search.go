@@ -27,9 +27,10 @@ const (
 // passed [ValidateVectors] with m.Dim(), are neither modified nor kept. It uses
 // all processors and stops soon after ctx is done.
 //
-// It takes O(queries · rows · dim) time, or, for queries of mostly zeros, as
-// hashed words are, in proportion to their components that are not. Besides the result it needs memory for
-// a copy of the queries and, for each query, a small number of lists of k hits.
+// It takes O(queries · rows · dim) time, or, for queries and vectors of mostly
+// zeros, as hashed words are, time in proportion to the pairs of components of
+// which neither is 0. Besides the result it needs memory for a copy of the
+// queries and, for each query, a small number of lists of k hits.
 func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hit, error) {
 	if k < 0 {
 		return nil, fmt.Errorf("k is %d, want 0 or more", k)
@@ -38,7 +39,7 @@ func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hi
 	if k == 0 || m.rows == 0 || len(queries) == 0 {
 		return found, context.Cause(ctx)
 	}
-	packed := m.appendRows(nil, queries)
+	packed := m.pack(queries)
 	workers := runtime.GOMAXPROCS(0)
 	shares, parts := m.shares(len(queries), workers)
 	tops := make([][]top, len(shares)) // by share and query of its group
@@ -68,6 +69,25 @@ func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hi
 	return found, nil
 }
 
+// packed are normalised, padded queries.
+type packed struct {
+	rows  []float32
+	forms []sparse // nil if none would be used
+	count int      // of components other than 0
+}
+
+func (m *Matrix) pack(queries [][]float32) packed {
+	p := packed{rows: m.appendRows(nil, queries)}
+	p.forms, p.count = newSparse(p.rows, m.stride)
+	return p
+}
+
+// suit reports whether the queries are compared with a segment by its postings.
+func (p *packed) suit(s segment) bool {
+	return p.forms != nil && s.postings != nil &&
+		float64(p.count)*float64(len(s.postings.rows))*sparseShare <= float64(len(p.rows))*float64(len(s.rows))
+}
+
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // share is a group of queries, [first, last), and part of the rows.
@@ -92,25 +112,32 @@ func (m *Matrix) shares(n, workers int) (shares []share, parts int) {
 // scan scores rows for a group of packed queries, a block of rows after the
 // other: offer is called with the number of the query in the group, the index of
 // the block's first row, and scores that are its own only until it returns.
-func (m *Matrix) scan(ctx context.Context, packed []float32, s share, offer func(q, index int, scores []float32)) error {
+func (m *Matrix) scan(ctx context.Context, packed packed, s share, offer func(q, index int, scores []float32)) error {
 	n := s.last - s.first
-	queries := packed[s.first*m.stride : s.last*m.stride]
+	queries := packed.rows[s.first*m.stride : s.last*m.stride]
 	blockRows := max(4, blockLen/m.stride/4*4) // a multiple of what a tile holds
-	scores := make([]float32, n*blockRows)
-	forms := newSparse(queries, m.stride)
-	for segment := s.firstSegment; segment < s.lastSegment; segment++ {
-		index := segment * m.segmentRows()
-		for block := range slices.Chunk(m.segments[segment], blockRows*m.stride) {
+	scores := make([]float32, max(n*blockRows, m.segmentRows()))
+	var sums []float32
+	for i, segment := range m.segments[s.firstSegment:s.lastSegment] {
+		index := (s.firstSegment + i) * m.segmentRows()
+		if packed.suit(segment) {
+			p := segment.postings
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sums = slices.Grow(sums[:0], lanes*p.count)[:lanes*p.count]
+			for q, form := range packed.forms[s.first:s.last] {
+				p.dots(scores, form, sums)
+				offer(q, index, scores[:p.count])
+			}
+			continue
+		}
+		for block := range slices.Chunk(segment.rows, blockRows*m.stride) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			rows := len(block) / m.stride
-			if forms == nil {
-				dots(scores[:n*rows], queries, block, m.stride)
-			}
-			for q, form := range forms {
-				sparseDots(scores[q*rows:(q+1)*rows], form, block, m.stride)
-			}
+			dots(scores[:n*rows], queries, block, m.stride)
 			for q := range n {
 				offer(q, index, scores[q*rows:(q+1)*rows])
 			}
