@@ -2,9 +2,7 @@ package exact
 
 import (
 	"context"
-	"iter"
 	"runtime"
-	"slices"
 
 	"github.com/rageval/rageval/internal/parallel"
 )
@@ -92,6 +90,3 @@ func (m *Matrix) appendRows(rows []float32, vectors [][]float32) []float32 {
 	}
 	return rows
 }
-
-// rowsOf iterates over rows of stride components.
-func rowsOf(rows []float32, stride int) iter.Seq[[]float32] { return slices.Chunk(rows, stride) }

@@ -1,5 +1,10 @@
 package exact
 
+import (
+	"math"
+	"slices"
+)
+
 // postings are the components of rows that are not 0, by component.
 //
 // Leaving the others out changes no bit of a score: they add +0 or -0 to a lane,
@@ -31,37 +36,50 @@ func newPostings(rows []float32, stride int) *postings {
 	if stride < sparseStride {
 		return nil
 	}
-	first := make([]uint32, stride+2)
-	total := 0
-	for row := range rowsOf(rows, stride) {
-		for c, x := range row {
-			if x != 0 {
-				first[c+2]++
-				total++
-			}
-		}
-		if total*postingShare > len(rows) {
+	count := len(rows) / stride
+	components := make([]uint32, 0, stride) // that are not 0, of all rows
+	ends := make([]int, 0, count)           // of each row's
+	for row := range slices.Chunk(rows, stride) {
+		components = appendNonzero(components, row)
+		ends = append(ends, len(components))
+		if len(components)*postingShare > len(rows) {
 			return nil
 		}
+	}
+	first := make([]uint32, stride+2)
+	for _, c := range components {
+		first[c+2]++
 	}
 	for c := range stride {
 		first[c+2] += first[c+1]
 	}
 	// first[c+1] is where component c's next posting goes, and in the end where
 	// those of component c+1 start.
-	p := &postings{len(rows) / stride, first[:stride+1], make([]uint16, total), make([]float32, total)}
-	i := uint16(0)
-	for row := range rowsOf(rows, stride) {
-		for c, x := range row {
-			if x != 0 {
-				at := first[c+1]
-				first[c+1]++
-				p.rows[at], p.values[at] = i, x
-			}
+	p := &postings{count, first[:stride+1], make([]uint16, len(components)), make([]float32, len(components))}
+	start := 0
+	for i, end := range ends {
+		row := rows[i*stride:][:stride]
+		for _, c := range components[start:end] {
+			at := first[c+1]
+			first[c+1]++
+			p.rows[at], p.values[at] = uint16(i), row[c]
 		}
-		i++
+		start = end
 	}
 	return p
+}
+
+// appendNonzero appends the indexes of the components that are not 0. It does
+// not branch on them, which no processor could foresee.
+func appendNonzero(indexes []uint32, row []float32) []uint32 {
+	n := len(indexes)
+	indexes = slices.Grow(indexes, len(row))[:n+len(row)]
+	for c, x := range row {
+		indexes[n] = uint32(c)
+		magnitude := math.Float32bits(x) << 1
+		n += int((magnitude | -magnitude) >> 31)
+	}
+	return indexes[:n]
 }
 
 // sparse is a query by its components that are not 0, in ascending order.
@@ -73,26 +91,21 @@ type sparse struct {
 // newSparse returns the sparse forms of queries, rows of stride components, and
 // how many components they hold; nil if too few are 0 for any postings to pay.
 func newSparse(queries []float32, stride int) (forms []sparse, count int) {
-	for _, x := range queries {
-		if x != 0 {
-			count++
-		}
+	if stride < sparseStride {
+		return nil, len(queries)
 	}
-	if stride < sparseStride || count*sparseShare > len(queries)*postingShare {
-		return nil, count
-	}
-	indexes := make([]uint32, 0, count)
-	values := make([]float32, 0, count)
-	forms = make([]sparse, 0, len(queries)/stride)
-	for query := range rowsOf(queries, stride) {
-		start := len(indexes)
-		for c, x := range query {
-			if x != 0 {
-				indexes = append(indexes, uint32(c))
-				values = append(values, x)
-			}
+	var nonzero []uint32
+	for query := range slices.Chunk(queries, stride) {
+		nonzero = appendNonzero(nonzero[:0], query)
+		indexes := slices.Clone(nonzero)
+		if count += len(indexes); count*sparseShare > len(queries)*postingShare {
+			return nil, len(queries)
 		}
-		forms = append(forms, sparse{indexes[start:], values[start:]})
+		values := make([]float32, len(indexes))
+		for i, c := range indexes {
+			values[i] = query[c]
+		}
+		forms = append(forms, sparse{indexes, values})
 	}
 	return forms, count
 }
@@ -114,6 +127,6 @@ func (p *postings) dots(scores []float32, query sparse, sums []float32) {
 	l0, l1, l2, l3 := sums[:n], sums[n:2*n], sums[2*n:3*n], sums[3*n:4*n]
 	l4, l5, l6, l7 := sums[4*n:5*n], sums[5*n:6*n], sums[6*n:7*n], sums[7*n:8*n]
 	for i := range scores {
-		scores[i] = reduce(&[lanes]float32{l0[i], l1[i], l2[i], l3[i], l4[i], l5[i], l6[i], l7[i]})
+		scores[i] = ((l0[i] + l4[i]) + (l2[i] + l6[i])) + ((l1[i] + l5[i]) + (l3[i] + l7[i]))
 	}
 }
