@@ -6,11 +6,12 @@
 // query q and a vector v of dimension d is made like this:
 //
 //  1. Each is normalised by itself. Its norm is the square root of the sum of
-//     the squares of its components, first to last, in float64; each component
-//     is divided by the norm in float64 and the quotient rounded to float32. The
-//     zero vector stays zero. (No float32 is too large or too small for this:
-//     squares of float32 neither overflow nor underflow in float64, and are
-//     exact, so that it does not matter whether a compiler fuses them.)
+//     the squares of its components in float64, in eight lanes and their sum as
+//     in steps 2 and 3; each component is multiplied by 1 / norm in float64 and
+//     the product rounded to float32. The zero vector stays zero. (No float32 is
+//     too large or too small for this: squares of float32 neither overflow nor
+//     underflow in float64, and are exact, so that it does not matter whether a
+//     compiler fuses them.)
 //  2. Eight lanes start at +0. For i = 0, 1, …, d-1 the product q[i]*v[i] is
 //     rounded to float32 and then added to lane i mod 8, which is rounded to
 //     float32 again. No multiply-add is fused. Components of value 0 beyond d
@@ -20,17 +21,15 @@
 //
 // Step 2 is one vertical multiply and one vertical add for one AVX register or
 // two NEON registers; step 3 adds the upper half of the register to the lower
-// until one lane is left. A kernel in assembly therefore computes the same bits
-// at full speed.
+// until one lane is left. The kernels in assembly, for amd64 with AVX and for
+// arm64, therefore compute the same bits as the one in Go, which other machines
+// use, and all do with the build tag purego.
 //
 // Equal scores are ranked by index, so that the best k are always the first k
 // of the best k+1.
 package exact
 
-import (
-	"cmp"
-	"math"
-)
+import "cmp"
 
 // Hit is a row of a [Matrix] that was found for a query. Score is the cosine
 // similarity: rounding may carry it beyond ±1 by a few units in the last place.
@@ -45,22 +44,4 @@ func Compare(a, b Hit) int {
 		return c
 	}
 	return cmp.Compare(a.Index, b.Index)
-}
-
-// Normalize writes v, scaled to length 1, to dst, as the package comment says.
-// The zero vector stays zero. The components must be finite; dst, which may be
-// v, must be as long as v.
-func Normalize(dst, v []float32) {
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	norm := math.Sqrt(sum)
-	if norm == 0 {
-		clear(dst)
-		return
-	}
-	for i, x := range v {
-		dst[i] = float32(float64(x) / norm)
-	}
 }

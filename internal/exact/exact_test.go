@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -30,15 +29,17 @@ func naiveScore(q, v []float32) float32 {
 }
 
 func naiveNormalize(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
+	var l [8]float64
+	for i, x := range v {
 		square := float64(x) * float64(x)
-		sum += square
+		l[i%8] = l[i%8] + square
 	}
+	a, b, c, d := l[0]+l[4], l[1]+l[5], l[2]+l[6], l[3]+l[7]
+	sum := (a + c) + (b + d)
 	unit := make([]float32, len(v))
 	for i := range v {
 		if sum != 0 {
-			unit[i] = float32(float64(v[i]) / math.Sqrt(sum))
+			unit[i] = float32(float64(v[i]) * (1 / math.Sqrt(sum)))
 		}
 	}
 	return unit
@@ -82,6 +83,69 @@ func randomVectors(r *rand.Rand, n, dim, levels int) [][]float32 {
 		}
 	}
 	return vectors
+}
+
+// sparseVectors returns vectors of which at most count components are not 0.
+func sparseVectors(r *rand.Rand, n, dim, count int) [][]float32 {
+	vectors := make([][]float32, n)
+	for i := range vectors {
+		vectors[i] = make([]float32, dim)
+		for range count {
+			vectors[i][r.IntN(dim)] = float32(r.IntN(7)-3) / 3
+		}
+	}
+	return vectors
+}
+
+// Sparse queries meet segments with postings, and a last one without.
+func TestSearchOfSparseVectorsEqualsSorting(t *testing.T) {
+	const dim, k = 2048, 30
+	r := rand.New(rand.NewPCG(23, 24))
+	vectors := sparseVectors(r, 300, dim, 60)
+	vectors[200] = make([]float32, dim)
+	queries := append(sparseVectors(r, 12, dim, 10), make([]float32, dim))
+	pieces := new(Matrix)
+	for batch := range slices.Chunk(vectors, 47) {
+		if err := pieces.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, m := range map[string]*Matrix{"at once": newMatrix(t, vectors...), "in pieces": pieces} {
+		packed := m.pack(queries)
+		for i, s := range m.segments {
+			if full := i < len(m.segments)-1; packed.suit(s) != full {
+				t.Fatalf("appended %s: the queries suit segment %d: %t, want %t", name, i, !full, full)
+			}
+		}
+		got, err := m.Search(t.Context(), queries, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q, query := range queries {
+			if diff := cmp.Diff(naiveSearch(vectors, query, k), got[q]); diff != "" {
+				t.Errorf("appended %s, query %d (-want +got):\n%s", name, q, diff)
+			}
+		}
+	}
+}
+
+// Little more than the vectors is kept, whether they come at once or in batches.
+func TestMatrixIsLittleLargerThanItsVectors(t *testing.T) {
+	const dim = 384
+	batch := randomVectors(rand.New(rand.NewPCG(25, 26)), 64, dim, 9)
+	m := new(Matrix)
+	for range 100 {
+		if err := m.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := 0
+	for _, s := range m.segments {
+		held += cap(s.rows)
+	}
+	if raw := m.Len() * dim; float64(held) > 1.1*float64(raw) {
+		t.Errorf("%d components are held for %d", held, raw)
+	}
 }
 
 func TestSearchEqualsSorting(t *testing.T) {
@@ -315,7 +379,7 @@ func TestCancellationBetweenBlocks(t *testing.T) {
 	queries := make([]float32, 64)
 	queries[0] = 1
 	rows := 0
-	err := m.scan(&cancelAfter{t.Context(), 2}, queries, share{0, 1, 0, 1}, func(_, _ int, scores []float32) { rows += len(scores) })
+	err := m.scan(&cancelAfter{t.Context(), 2}, packed{rows: queries}, share{0, 1, 0, 1}, func(_, _ int, scores []float32) { rows += len(scores) })
 	if err == nil {
 		t.Errorf("got %d rows and no error: the context was done after 2 of 3 blocks", rows)
 	}
@@ -325,7 +389,7 @@ func TestAppendIsUndoneByCancellation(t *testing.T) {
 	const dim = 1 << 17 // two rows a segment
 	vector := func(i int) []float32 { v := make([]float32, dim); v[i] = 1; return v }
 	m := newMatrix(t, vector(0))
-	if err := m.Append(&cancelAfter{t.Context(), 2}, [][]float32{vector(1), vector(2), vector(3), vector(4)}); err == nil {
+	if err := m.Append(&cancelAfter{t.Context(), 0}, [][]float32{vector(1), vector(2), vector(3), vector(4)}); err == nil {
 		t.Fatal("got no error, want that of the context")
 	}
 	if err := m.Append(t.Context(), [][]float32{vector(5)}); err != nil {
@@ -371,64 +435,6 @@ func TestValidateChunks(t *testing.T) {
 	}
 }
 
-// FuzzDots compares the kernel with the documented order of summation, bit for
-// bit, for blocks of all shapes.
-func FuzzDots(f *testing.F) {
-	f.Add(uint8(3), uint8(2), uint8(1), []byte("\x00\x00\x80\x3f\x01\x00\x00\x80"))
-	f.Add(uint8(7), uint8(5), uint8(3), []byte("some bytes that make floating-point numbers"))
-	f.Fuzz(func(t *testing.T, nq, nv, blocks uint8, data []byte) {
-		q, v, stride := int(nq%11), int(nv%11), (int(blocks%5)+1)*lanes
-		next := 0
-		fill := func(n int) []float32 {
-			x := make([]float32, n)
-			for i := range x {
-				var word [4]byte
-				for j := range word {
-					if len(data) > 0 {
-						word[j] = data[next%len(data)] + byte(next/len(data)*37)
-					}
-					next++
-				}
-				bits := binary.LittleEndian.Uint32(word[:])
-				if x[i] = math.Float32frombits(bits); !(math.Abs(float64(x[i])) <= 1) {
-					x[i] = float32(int32(bits)) / (1 << 31) // as in normalised vectors
-				}
-			}
-			return x
-		}
-		queries, vectors, scores := fill(q*stride), fill(v*stride), make([]float32, q*v)
-		check := func(kernel string) {
-			for i, got := range scores {
-				a, b := queries[i/v*stride:][:stride], vectors[i%v*stride:][:stride]
-				var l [8]float32
-				for j := range a {
-					product := a[j] * b[j]
-					l[j%8] += float32(product)
-				}
-				want := ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
-				if math.Float32bits(got) != math.Float32bits(want) {
-					t.Errorf("%s: %d queries, %d vectors, stride %d, pair %d: got %x, want %x", kernel, q, v, stride, i, got, want)
-				}
-			}
-		}
-		dots(scores, queries, vectors, stride)
-		check("dots")
-		for i := range queries {
-			if i%7 != 0 {
-				queries[i] = 0
-			}
-		}
-		for i, form := range newSparse(queries, stride) {
-			sparseDots(scores[i*v:(i+1)*v], form, vectors, stride)
-		}
-		if newSparse(queries, stride) != nil {
-			check("sparseDots")
-		} else if len(queries) >= 7*lanes {
-			t.Error("queries of mostly zeros have no sparse form")
-		}
-	})
-}
-
 func BenchmarkDots(b *testing.B) {
 	const dim, nq, nv = 384, 12, 24
 	r := rand.New(rand.NewPCG(9, 10))
@@ -464,24 +470,22 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchSparse searches with queries of 2,048 components, 60 of them
-// not 0, as hashed words make them.
+// BenchmarkSearchSparse searches vectors of 2,048 components of which 270 are not
+// 0, with queries of 110, as hashed words and their parts make them.
 func BenchmarkSearchSparse(b *testing.B) {
 	const dim, rows, k = 2048, 5000, 10
 	r := rand.New(rand.NewPCG(15, 16))
-	m := newMatrix(b, randomVectors(r, rows, dim, 1000)...)
-	queries := make([][]float32, 500)
-	for i := range queries {
-		queries[i] = make([]float32, dim)
-		for range 60 {
-			queries[i][r.IntN(dim)] = r.Float32() - 0.5
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := m.Search(b.Context(), queries, k); err != nil {
-			b.Fatal(err)
-		}
+	m := newMatrix(b, sparseVectors(r, rows, dim, 270)...)
+	queries := sparseVectors(r, 500, dim, 110)
+	for _, n := range []int{1, 500} {
+		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.Search(b.Context(), queries[:n], k); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

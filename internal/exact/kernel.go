@@ -4,27 +4,25 @@ package exact
 // zeros to a multiple of it.
 const lanes = 8
 
-// dots computes the dot product of every query with every vector, in the order
-// of summation that the package comment fixes: scores[q*n+v] for query q and
-// vector v of n. Both slices hold rows of stride components, a positive
-// multiple of [lanes]; scores is as long as there are pairs.
+// goDots is [dots] in Go, for machines without a kernel in assembly and for the
+// tests of those.
 //
-// Note: tile is the widest that the compiler keeps in registers on amd64. It
+// Note: goTile is the widest that the compiler keeps in registers on amd64. It
 // moves all products of a loop body before the first addition, so that a tile
 // of 3×3 or 4×2, with more sums than fit beside their products, spills and is
 // slower by a third. One pair at a time, eight lanes at once, takes two loads
 // for each product instead of 5/6 and half the speed.
-func dots(scores, queries, vectors []float32, stride int) {
+func goDots(scores, queries, vectors []float32, stride int) {
 	nq, nv := len(queries)/stride, len(vectors)/stride
 	row := func(rows []float32, i int) []float32 { return rows[i*stride : (i+1)*stride] }
 	q := 0
-	for ; q+tileQueries <= nq; q += tileQueries {
+	for ; q+goTileQueries <= nq; q += goTileQueries {
 		q0, q1, q2 := row(queries, q), row(queries, q+1), row(queries, q+2)
 		s0, s1, s2 := scores[q*nv:][:nv], scores[(q+1)*nv:][:nv], scores[(q+2)*nv:][:nv]
 		v := 0
-		for ; v+tileVectors <= nv; v += tileVectors {
-			var sums [tileQueries][tileVectors][lanes]float32
-			tile(&sums, q0, q1, q2, row(vectors, v), row(vectors, v+1))
+		for ; v+goTileVectors <= nv; v += goTileVectors {
+			var sums [goTileQueries][goTileVectors][lanes]float32
+			goTile(&sums, q0, q1, q2, row(vectors, v), row(vectors, v+1))
 			s0[v], s0[v+1] = reduce(&sums[0][0]), reduce(&sums[0][1])
 			s1[v], s1[v+1] = reduce(&sums[1][0]), reduce(&sums[1][1])
 			s2[v], s2[v+1] = reduce(&sums[2][0]), reduce(&sums[2][1])
@@ -41,12 +39,12 @@ func dots(scores, queries, vectors []float32, stride int) {
 	}
 }
 
-const tileQueries, tileVectors = 3, 2
+const goTileQueries, goTileVectors = 3, 2
 
-// tile computes the lanes of the dot products of three queries with two
+// goTile computes the lanes of the dot products of three queries with two
 // vectors, all of one length, one lane after the other. The index is unsigned
 // because the compiler then sees that it is within bounds.
-func tile(sums *[tileQueries][tileVectors][lanes]float32, q0, q1, q2, v0, v1 []float32) {
+func goTile(sums *[goTileQueries][goTileVectors][lanes]float32, q0, q1, q2, v0, v1 []float32) {
 	n := uint(len(q0))
 	q1, q2, v0, v1 = q1[:n], q2[:n], v0[:n], v1[:n]
 	for lane := range uint(lanes) {

@@ -2,7 +2,9 @@ package exact
 
 import (
 	"context"
-	"slices"
+	"runtime"
+
+	"github.com/rageval/rageval/internal/parallel"
 )
 
 // Matrix holds normalised vectors as rows. The zero value is empty and ready
@@ -14,7 +16,13 @@ type Matrix struct {
 	dim      int // 0 while there are no rows
 	stride   int // dim, rounded up to a multiple of lanes
 	rows     int
-	segments [][]float32 // each but the last holds segmentRows() rows
+	segments []segment // each but the last holds segmentRows() rows
+}
+
+// segment is a part of a matrix. A full one of mostly zeros has postings too.
+type segment struct {
+	rows     []float32
+	postings *postings
 }
 
 // segmentLen is the number of components that a segment holds at most, unless
@@ -42,33 +50,42 @@ func (m *Matrix) Append(ctx context.Context, vectors [][]float32) error {
 	grown := *m
 	if grown.dim == 0 {
 		grown.dim = len(vectors[0])
-		grown.stride = (grown.dim + lanes - 1) / lanes * lanes
+		grown.stride = ceilDiv(grown.dim, lanes) * lanes
 	}
-	// What append writes behind the end of the last segment is of no
-	// consequence until the grown matrix replaces m.
-	grown.segments = slices.Clone(m.segments)
+	grown.rows += len(vectors)
 	perSegment := grown.segmentRows()
-	for len(vectors) > 0 {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	first := m.rows / perSegment // that receives rows
+	segments := make([]segment, ceilDiv(grown.rows, perSegment)-first)
+	copy(segments, m.segments[first:])
+	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(segments), func(_ context.Context, i int) error {
+		start := (first+i)*perSegment - m.rows // of the segment, in vectors
+		mine := vectors[max(0, start):min(len(vectors), start+perSegment)]
+		s := &segments[i]
+		s.rows = grown.appendRows(s.rows, mine)
+		if len(s.rows) == perSegment*grown.stride {
+			s.postings = newPostings(s.rows, grown.stride)
 		}
-		last := grown.rows / perSegment
-		n := min(len(vectors), perSegment-grown.rows%perSegment)
-		if last == len(grown.segments) {
-			grown.segments = append(grown.segments, make([]float32, 0, n*grown.stride))
-		}
-		grown.segments[last] = grown.appendRows(grown.segments[last], vectors[:n])
-		grown.rows += n
-		vectors = vectors[n:]
+		return nil
+	})
+	if err != nil {
+		// What was written behind the end of a segment is of no consequence.
+		return err
 	}
+	grown.segments = append(m.segments[:first], segments...)
 	*m = grown
 	return nil
 }
 
-// appendRows appends normalised, padded vectors to rows.
+// appendRows appends normalised, padded vectors to rows. It leaves no more room
+// behind them than a segment needs.
 func (m *Matrix) appendRows(rows []float32, vectors [][]float32) []float32 {
-	start := len(rows)
-	rows = slices.Grow(rows, len(vectors)*m.stride)[:start+len(vectors)*m.stride]
+	start, end := len(rows), len(rows)+len(vectors)*m.stride
+	if end > cap(rows) {
+		grown := make([]float32, start, max(end, min(2*end, m.segmentRows()*m.stride)))
+		copy(grown, rows)
+		rows = grown
+	}
+	rows = rows[:end]
 	for _, v := range vectors {
 		Normalize(rows[start:start+m.dim], v)
 		clear(rows[start+m.dim : start+m.stride])

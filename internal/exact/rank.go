@@ -42,7 +42,7 @@ func (l *ladder) offer(index int, scores []float32) {
 func (m *Matrix) hitsOf(query []float32, rows []int) []Hit {
 	hits := make([]Hit, len(rows))
 	for i, row := range rows {
-		segment, at := m.segments[row/m.segmentRows()], row%m.segmentRows()*m.stride
+		segment, at := m.segments[row/m.segmentRows()].rows, row%m.segmentRows()*m.stride
 		hits[i] = Hit{row, dot(query, segment[at:at+m.stride])}
 	}
 	return hits

@@ -13,7 +13,8 @@ import (
 const (
 	// groupQueries is how many queries one pass over the vectors serves: enough
 	// for a vector's way from memory to be repaid, few enough to share the work
-	// of several hundred queries out. It is a multiple of tileQueries.
+	// of several hundred queries out. It is a multiple of what a tile
+	// of any kernel holds.
 	groupQueries = 120
 	// blockLen is how many components of vectors are compared with a whole
 	// group of queries before the next ones are looked at: 96 KiB, which stay in
@@ -26,10 +27,10 @@ const (
 // passed [ValidateVectors] with m.Dim(), are neither modified nor kept. It uses
 // all processors and stops soon after ctx is done.
 //
-// It takes O(queries · rows · dim) time, or, for queries of mostly zeros, as
-// hashed words are, in proportion to their components that are not. Besides the
-// result it needs memory for a copy of the queries and, for each query, a small
-// number of lists of k hits.
+// It takes O(queries · rows · dim) time, or, for queries and vectors of mostly
+// zeros, as hashed words are, time in proportion to the pairs of components of
+// which neither is 0. Besides the result it needs memory for a copy of the
+// queries and, for each query, a small number of lists of k hits.
 func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hit, error) {
 	found, _, err := m.SearchAndRank(ctx, queries, k, nil)
 	return found, err
@@ -47,7 +48,7 @@ func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, 
 	if k == 0 && wanted == nil || m.rows == 0 || len(queries) == 0 {
 		return found, ranked, context.Cause(ctx)
 	}
-	packed := m.appendRows(nil, queries)
+	packed := m.pack(queries)
 	workers := runtime.GOMAXPROCS(0)
 	shares, parts := m.shares(len(queries), workers)
 	tops := make([][]top, len(shares))       // by share and query of its group
@@ -58,7 +59,7 @@ func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, 
 		for q := range tops[i] {
 			tops[i][q] = newTop(k)
 			if wanted != nil {
-				ladders[i][q] = newLadder(m.hitsOf(packed[(s.first+q)*m.stride:(s.first+q+1)*m.stride], wanted[s.first+q]))
+				ladders[i][q] = newLadder(m.hitsOf(packed.rows[(s.first+q)*m.stride:(s.first+q+1)*m.stride], wanted[s.first+q]))
 			}
 		}
 		return m.scan(ctx, packed, s, func(q, index int, scores []float32) {
@@ -90,6 +91,25 @@ func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, 
 	return found, ranked, nil
 }
 
+// packed are normalised, padded queries.
+type packed struct {
+	rows  []float32
+	forms []sparse // nil if none would be used
+	count int      // of components other than 0
+}
+
+func (m *Matrix) pack(queries [][]float32) packed {
+	p := packed{rows: m.appendRows(nil, queries)}
+	p.forms, p.count = newSparse(p.rows, m.stride)
+	return p
+}
+
+// suit reports whether the queries are compared with a segment by its postings.
+func (p *packed) suit(s segment) bool {
+	return p.forms != nil && s.postings != nil &&
+		float64(p.count)*float64(len(s.postings.rows))*sparseShare <= float64(len(p.rows))*float64(len(s.rows))
+}
+
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // share is a group of queries, [first, last), and part of the rows.
@@ -114,25 +134,32 @@ func (m *Matrix) shares(n, workers int) (shares []share, parts int) {
 // scan scores rows for a group of packed queries, a block of rows after the
 // other: offer is called with the number of the query in the group, the index of
 // the block's first row, and scores that are its own only until it returns.
-func (m *Matrix) scan(ctx context.Context, packed []float32, s share, offer func(q, index int, scores []float32)) error {
+func (m *Matrix) scan(ctx context.Context, packed packed, s share, offer func(q, index int, scores []float32)) error {
 	n := s.last - s.first
-	queries := packed[s.first*m.stride : s.last*m.stride]
-	blockRows := max(tileVectors, blockLen/m.stride/tileVectors*tileVectors)
-	scores := make([]float32, n*blockRows)
-	forms := newSparse(queries, m.stride)
-	for segment := s.firstSegment; segment < s.lastSegment; segment++ {
-		index := segment * m.segmentRows()
-		for block := range slices.Chunk(m.segments[segment], blockRows*m.stride) {
+	queries := packed.rows[s.first*m.stride : s.last*m.stride]
+	blockRows := max(4, blockLen/m.stride/4*4) // a multiple of what a tile holds
+	scores := make([]float32, max(n*blockRows, m.segmentRows()))
+	var sums []float32
+	for i, segment := range m.segments[s.firstSegment:s.lastSegment] {
+		index := (s.firstSegment + i) * m.segmentRows()
+		if packed.suit(segment) {
+			p := segment.postings
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sums = slices.Grow(sums[:0], lanes*p.count)[:lanes*p.count]
+			for q, form := range packed.forms[s.first:s.last] {
+				p.dots(scores, form, sums)
+				offer(q, index, scores[:p.count])
+			}
+			continue
+		}
+		for block := range slices.Chunk(segment.rows, blockRows*m.stride) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			rows := len(block) / m.stride
-			if forms == nil {
-				dots(scores[:n*rows], queries, block, m.stride)
-			}
-			for q, form := range forms {
-				sparseDots(scores[q*rows:(q+1)*rows], form, block, m.stride)
-			}
+			dots(scores[:n*rows], queries, block, m.stride)
 			for q := range n {
 				offer(q, index, scores[q*rows:(q+1)*rows])
 			}

@@ -1,86 +1,132 @@
 package exact
 
-// sparse is a query by its components that are not 0, in the order in which the
-// lanes take them: those of lane 0 by index, then those of lane 1, and so on.
+import (
+	"math"
+	"slices"
+)
+
+// postings are the components of rows that are not 0, by component.
 //
-// Leaving out the others changes no bit of a score: they add +0 or -0 to a lane,
+// Leaving the others out changes no bit of a score: they add +0 or -0 to a lane,
 // and a lane is never -0.
+type postings struct {
+	count  int      // of rows
+	first  []uint32 // component c is held by rows[first[c]:first[c+1]], with as many values
+	rows   []uint16 // ascending for each component
+	values []float32
+}
+
+const (
+	// postingShare is how many times fewer components than all of them must be
+	// other than 0 for postings to be kept; they take 6 bytes for each.
+	postingShare = 5
+	// sparseShare is how many times fewer pairs of components than all of them
+	// must both be expected to be other than 0 for postings to be faster: a pair
+	// that is looked up costs as much as about 20 that are read in order by the
+	// kernels in assembly. In vectors of hashed words it is 1 of 50 to 1,000.
+	sparseShare = 32
+	// sparseStride is the least stride for which postings are kept: the sums of a
+	// segment's rows then fit into the first-level cache.
+	sparseStride = 256
+)
+
+// newPostings returns the postings of rows of stride components; nil if too few
+// are 0.
+func newPostings(rows []float32, stride int) *postings {
+	if stride < sparseStride {
+		return nil
+	}
+	count := len(rows) / stride
+	components := make([]uint32, 0, stride) // that are not 0, of all rows
+	ends := make([]int, 0, count)           // of each row's
+	for row := range slices.Chunk(rows, stride) {
+		components = appendNonzero(components, row)
+		ends = append(ends, len(components))
+		if len(components)*postingShare > len(rows) {
+			return nil
+		}
+	}
+	first := make([]uint32, stride+2)
+	for _, c := range components {
+		first[c+2]++
+	}
+	for c := range stride {
+		first[c+2] += first[c+1]
+	}
+	// first[c+1] is where component c's next posting goes, and in the end where
+	// those of component c+1 start.
+	p := &postings{count, first[:stride+1], make([]uint16, len(components)), make([]float32, len(components))}
+	start := 0
+	for i, end := range ends {
+		row := rows[i*stride:][:stride]
+		for _, c := range components[start:end] {
+			at := first[c+1]
+			first[c+1]++
+			p.rows[at], p.values[at] = uint16(i), row[c]
+		}
+		start = end
+	}
+	return p
+}
+
+// appendNonzero appends the indexes of the components that are not 0. It does
+// not branch on them, which no processor could foresee.
+func appendNonzero(indexes []uint32, row []float32) []uint32 {
+	n := len(indexes)
+	indexes = slices.Grow(indexes, len(row))[:n+len(row)]
+	for c, x := range row {
+		indexes[n] = uint32(c)
+		magnitude := math.Float32bits(x) << 1
+		n += int((magnitude | -magnitude) >> 31)
+	}
+	return indexes[:n]
+}
+
+// sparse is a query by its components that are not 0, in ascending order.
 type sparse struct {
-	first   [lanes + 1]uint32 // lane l holds components [first[l], first[l+1])
 	indexes []uint32
 	values  []float32
 }
 
-// sparseShare is how many times fewer components than all of them a query must
-// have for leaving out the others to be faster: looking a component up costs
-// about as much as six that are read in order by [tile].
-const sparseShare = 6
-
-// newSparse returns the sparse forms of queries, rows of stride components; nil
-// if there are too few zeros in them for that to pay.
-func newSparse(queries []float32, stride int) []sparse {
-	count := 0
-	for _, x := range queries {
-		if x != 0 {
-			count++
+// newSparse returns the sparse forms of queries, rows of stride components, and
+// how many components they hold; nil if too few are 0 for any postings to pay.
+func newSparse(queries []float32, stride int) (forms []sparse, count int) {
+	if stride < sparseStride {
+		return nil, len(queries)
+	}
+	var nonzero []uint32
+	for query := range slices.Chunk(queries, stride) {
+		nonzero = appendNonzero(nonzero[:0], query)
+		indexes := slices.Clone(nonzero)
+		if count += len(indexes); count*sparseShare > len(queries)*postingShare {
+			return nil, len(queries)
 		}
-	}
-	if count*sparseShare > len(queries) {
-		return nil
-	}
-	indexes := make([]uint32, 0, count)
-	values := make([]float32, 0, count)
-	forms := make([]sparse, len(queries)/stride)
-	for q := range forms {
-		row := queries[q*stride : (q+1)*stride]
-		start := len(indexes)
-		for lane := range lanes {
-			for i := lane; i < stride; i += lanes {
-				if row[i] != 0 {
-					indexes = append(indexes, uint32(i))
-					values = append(values, row[i])
-				}
-			}
-			forms[q].first[lane+1] = uint32(len(indexes) - start)
+		values := make([]float32, len(indexes))
+		for i, c := range indexes {
+			values[i] = query[c]
 		}
-		forms[q].indexes, forms[q].values = indexes[start:], values[start:]
+		forms = append(forms, sparse{indexes, values})
 	}
-	return forms
+	return forms, count
 }
 
-// sparseDots computes what [dots] does for one query.
-func sparseDots(scores []float32, query sparse, vectors []float32, stride int) {
-	v := 0
-	for ; v+4 <= len(scores); v += 4 {
-		// Four vectors at once: the sum of one waits for its last addition.
-		v0, v1 := vectors[v*stride:(v+1)*stride], vectors[(v+1)*stride:(v+2)*stride]
-		v2, v3 := vectors[(v+2)*stride:(v+3)*stride], vectors[(v+3)*stride:(v+4)*stride]
-		var sums [4][lanes]float32
-		for lane := range lanes {
-			from, to := query.first[lane], query.first[lane+1]
-			indexes, values := query.indexes[from:to], query.values[from:to]
-			var s0, s1, s2, s3 float32
-			for i, at := range indexes {
-				x := values[i]
-				s0 += float32(x * v0[at])
-				s1 += float32(x * v1[at])
-				s2 += float32(x * v2[at])
-				s3 += float32(x * v3[at])
-			}
-			sums[0][lane], sums[1][lane], sums[2][lane], sums[3][lane] = s0, s1, s2, s3
+// dots computes what the function of this name does for one query. It uses sums
+// for the lanes of all rows: lanes times the number of rows.
+func (p *postings) dots(scores []float32, query sparse, sums []float32) {
+	n := p.count
+	scores, sums = scores[:n], sums[:lanes*n]
+	clear(sums)
+	for i, c := range query.indexes {
+		x, lane := query.values[i], sums[int(c%lanes)*n:][:n]
+		from, to := p.first[c], p.first[c+1]
+		values := p.values[from:to]
+		for j, row := range p.rows[from:to] {
+			lane[row] += float32(x * values[j])
 		}
-		scores[v], scores[v+1] = reduce(&sums[0]), reduce(&sums[1])
-		scores[v+2], scores[v+3] = reduce(&sums[2]), reduce(&sums[3])
 	}
-	for ; v < len(scores); v++ {
-		row := vectors[v*stride : (v+1)*stride]
-		var sums [lanes]float32
-		for lane := range lanes {
-			from, to := query.first[lane], query.first[lane+1]
-			for i, at := range query.indexes[from:to] {
-				sums[lane] += float32(query.values[from:to][i] * row[at])
-			}
-		}
-		scores[v] = reduce(&sums)
+	l0, l1, l2, l3 := sums[:n], sums[n:2*n], sums[2*n:3*n], sums[3*n:4*n]
+	l4, l5, l6, l7 := sums[4*n:5*n], sums[5*n:6*n], sums[6*n:7*n], sums[7*n:8*n]
+	for i := range scores {
+		scores[i] = ((l0[i] + l4[i]) + (l2[i] + l6[i])) + ((l1[i] + l5[i]) + (l3[i] + l7[i]))
 	}
 }

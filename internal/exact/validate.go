@@ -41,6 +41,9 @@ func ValidateVector(v []float32, dim int) error {
 	if dim != 0 && len(v) != dim {
 		return fmt.Errorf("has dimension %d, want %d", len(v), dim)
 	}
+	if sum := squares(v); !math.IsInf(sum, 0) && !math.IsNaN(sum) {
+		return nil
+	}
 	for i, x := range v {
 		if y := float64(x); math.IsNaN(y) || math.IsInf(y, 0) {
 			return fmt.Errorf("has component %d = %v: want a finite number", i, x)

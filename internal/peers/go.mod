@@ -7,9 +7,11 @@ replace github.com/rageval/rageval => ../..
 require (
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/neurosnap/sentences v1.1.2
+	github.com/philippgille/chromem-go v0.7.0
 	github.com/rageval/rageval v0.0.0-00010101000000-000000000000
 	github.com/tiktoken-go/tokenizer v0.10.0
 	github.com/tmc/langchaingo v0.1.14
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (
