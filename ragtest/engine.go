@@ -96,10 +96,7 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.round(ctx); err != nil {
-		return nil, err
-	}
-	return e.finish(ctx)
+	return e.repeat(ctx)
 }
 
 // prepare does what is done once: it chunks, embeds and indexes the corpus, and
@@ -225,6 +222,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Components:        e.components(),
 		CorpusFingerprint: e.corpus.Fingerprint(),
 	}
+	r.Diagnostics.Warnings = slices.Clip(r.Diagnostics.Warnings)
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
 	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
@@ -235,11 +233,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		columns[m] = column(e.scores, m)
 		r.Metrics[m] = Score{name, stats.Mean(columns[m])}
 	}
-	for m, interval := range stats.Bootstrap(columns, 0.95) {
-		if interval.Low < interval.High {
-			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
-		}
-	}
+	r.Intervals = intervals(r.Metrics, columns)
 	for i, q := range e.queries {
 		out := &r.Queries[i]
 		*out = QueryResult{ID: q.ID, Text: q.Text, Metadata: maps.Clone(q.Metadata), Scores: make([]Score, len(e.metrics))}

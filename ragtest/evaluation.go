@@ -32,6 +32,13 @@ type TokenLevel struct {
 	// They are not indexed; more of them fail the run.
 	MaxUnlocated int
 
+	// Repeat is how often all queries are run, for pipelines that do not always
+	// retrieve the same; 0: once. Scores are then means over the repetitions, and
+	// [Result.Spreads] says how much they vary. Set-up is done once,
+	// embedding the queries included. A benchmark repeats as long as it runs, and
+	// ignores this field.
+	Repeat int
+
 	Reporters []Reporter // called by RunTokenLevel
 }
 
@@ -54,7 +61,8 @@ type ChunkLevel struct {
 	K         int
 	FetchK    int
 	Metrics   []ChunkMetric // nil: ChunkRecall, ChunkPrecision, ChunkF1
-	Reporters []Reporter    // called by RunChunkLevel
+	Repeat    int
+	Reporters []Reporter // called by RunChunkLevel
 }
 
 // Evaluate runs the evaluation, in these steps:
@@ -69,6 +77,7 @@ type ChunkLevel struct {
 //  5. Reranker reorders the candidates of each query; the first K remain.
 //  6. Each query is scored by each metric; a metric's score is its mean over
 //     the queries.
+//  7. Retrieving, reranking and scoring are done Repeat times.
 //
 // The result is the same at every GOMAXPROCS. An error names the stage and the
 // document or query. When ctx is done Evaluate returns its cause promptly, and

@@ -13,8 +13,8 @@ import (
 
 // String returns the table that tests print: a row for each metric with its
 // mean and the interval that it is known to, its ceiling where that is known, its smallest value, the number of queries
-// with the largest possible value, and the verdict of its thresholds; then at which
-// stages recall was lost, the usage of services, and the warnings.
+// with the largest possible value, and the verdict of its thresholds; then how much
+// means varied between repetitions, at which stages recall was lost, the usage of services, and the warnings.
 func (r *Result) String() string {
 	var b strings.Builder
 	title := r.Level + "-level evaluation"
@@ -57,6 +57,11 @@ func (r *Result) String() string {
 		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, interval, ceiling, low, full, r.verdict(s.Metric))
 	}
 	w.Flush()
+	for _, s := range r.Spreads {
+		if s.Low < s.High {
+			fmt.Fprintf(&b, "  %s varied from %.4f to %.4f over %s, with a deviation of %.4f\n", s.Metric, s.Low, s.High, count(len(r.Repetitions), "repetition"), s.Deviation)
+		}
+	}
 	b.WriteString(r.lossTable())
 	if recall := r.Diagnostics.IndexRecall; recall != nil {
 		fmt.Fprintf(&b, "  the store found %.4f of what exact search finds\n", *recall)
