@@ -1,0 +1,278 @@
+package langsmith
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rageval/rageval/internal/retryhttp"
+	"github.com/rageval/rageval/ragtest"
+)
+
+// Reporter is a [ragtest.Reporter] that records each result as an experiment in
+// LangSmith: see the package documentation for what is recorded, and for what it does
+// when that fails. The zero value records on the default dataset of the result's
+// level. It may be used by several tests at once.
+type Reporter struct {
+	Dataset string // whose examples the queries are; "": TokenDataset or ChunkDataset
+
+	// DatasetVersion is the version that the queries were loaded from, as
+	// [Dataset.Version]; "": the latest. The experiment notes it, and it is tagged
+	// with the git commit.
+	DatasetVersion string
+
+	Experiment string            // name, to which ":" and 8 hexadecimal digits are added; "": the result's
+	Baseline   string            // full name of an experiment that ExperimentURL compares with; "": none
+	Metadata   map[string]string // of the experiment, beside what is always noted, which wins
+
+	// Required makes the test fail if the experiment could not be recorded.
+	Required bool
+
+	// Timeout bounds what recording one result may take; 0: 2 minutes. The test's
+	// deadline does, too.
+	Timeout time.Duration
+
+	// Spool is the directory that keeps what could not be sent; "": the environment
+	// variable RAGTEST_LANGSMITH_SPOOL, else rageval/langsmith in the user's cache
+	// directory.
+	Spool string
+
+	Connection Connection
+}
+
+const defaultTimeout = 2 * time.Minute
+
+// requiredError fails the test: see [ragtest.Reporter].
+type requiredError struct{ error }
+
+func (e requiredError) Required() bool { return true }
+func (e requiredError) Unwrap() error  { return e.error }
+
+// String returns the name of the reporter in logs.
+func (r Reporter) String() string { return "langsmith" }
+
+// Report records the result as an experiment, and sets its ExperimentURL. It returns
+// when everything is sent, or spooled, or cannot be.
+func (r Reporter) Report(ctx context.Context, result *ragtest.Result) error {
+	err := r.report(ctx, result)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("recording the experiment in LangSmith: %w", err)
+	if r.Required {
+		return requiredError{err}
+	}
+	return err
+}
+
+func (r Reporter) report(ctx context.Context, result *ragtest.Result) error {
+	on, err := enabled("LANGSMITH_TEST_TRACKING", true)
+	if err != nil || !on {
+		return err
+	}
+	if err := checkNumbers(result); err != nil {
+		return err
+	}
+	c, err := r.Connection.client()
+	if err != nil {
+		return err
+	}
+	flush, err := enabled("RAGTEST_LANGSMITH_FLUSH", false)
+	if err != nil {
+		return err
+	}
+	sending, cancel := context.WithTimeoutCause(ctx, cmp.Or(r.Timeout, defaultTimeout),
+		fmt.Errorf("%w: it took longer than %v", context.DeadlineExceeded, cmp.Or(r.Timeout, defaultTimeout)))
+	defer cancel()
+	if flush {
+		err = r.flush(sending, c)
+	}
+	x := r.newExperiment(ctx, result)
+	url, errSend := c.send(sending, x, result)
+	if url != "" {
+		result.ExperimentURL = url
+	}
+	if errSend != nil && sending.Err() != nil {
+		errSend = fmt.Errorf("stopped: %w", context.Cause(sending))
+	}
+	if errSend != nil && passes(errSend) {
+		file, errSpool := r.spool(c, x, result)
+		if errSpool != nil {
+			errSend = fmt.Errorf("%w; keeping it for later: %w", errSend, errSpool)
+		} else {
+			errSend = fmt.Errorf("%w; it is kept in %s, which langsmith.Flush sends", errSend, file)
+		}
+	}
+	return errors.Join(err, errSend)
+}
+
+// passes reports whether what failed may be sent another time: it may not if LangSmith
+// refused the request itself, or an experiment was recorded but for something.
+func passes(err error) bool {
+	var incomplete incompleteError
+	switch s := statusOf(err); {
+	case errors.Is(err, errNoDataset), errors.As(err, &incomplete):
+		return false
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
+		return true
+	default:
+		return s < 400 || s >= 500
+	}
+}
+
+// incompleteError says what an experiment that was recorded lacks.
+type incompleteError struct{ error }
+
+func (e incompleteError) Unwrap() error { return e.error }
+
+// experiment is what is recorded beside the result. Everything that is sent follows
+// from the two, so that sending it again sends the same.
+type experiment struct {
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	Dataset  string            `json:"dataset"`
+	Version  string            `json:"version,omitempty"`
+	Baseline string            `json:"baseline,omitempty"`
+	Start    time.Time         `json:"start"`
+	End      time.Time         `json:"end"`
+	Commit   string            `json:"commit,omitempty"`
+	Metadata map[string]string `json:"metadata"`
+	Traces   []ragtest.Trace   `json:"traces"` // of the repetitions
+}
+
+// Tests make both of these the same in every run.
+var (
+	newUUID = uuid.NewString
+	now     = time.Now
+)
+
+func (r Reporter) newExperiment(ctx context.Context, result *ragtest.Result) *experiment {
+	l := tokenLevel
+	if result.Level == "chunk" {
+		l = chunkLevel
+	}
+	end := now()
+	id := newUUID()
+	work := workingTree(ctx)
+	x := &experiment{
+		ID:       id,
+		Name:     cmp.Or(r.Experiment, result.Name, "rageval") + ":" + id[:8],
+		Dataset:  cmp.Or(r.Dataset, l.dataset),
+		Version:  r.DatasetVersion,
+		Baseline: r.Baseline,
+		Start:    end.Add(-result.Elapsed),
+		End:      end,
+		Commit:   work.commit,
+		Metadata: describe(ctx, r.Metadata, result, work),
+		Traces:   []ragtest.Trace{result.Trace},
+	}
+	if len(result.Repetitions) > 0 {
+		x.Traces = nil
+		for _, r := range result.Repetitions {
+			x.Traces = append(x.Traces, r.Trace)
+		}
+	}
+	return x
+}
+
+// repetitions returns the queries of each repetition.
+func repetitions(result *ragtest.Result) [][]ragtest.QueryResult {
+	if len(result.Repetitions) == 0 {
+		return [][]ragtest.QueryResult{result.Queries}
+	}
+	all := make([][]ragtest.QueryResult, len(result.Repetitions))
+	for i, r := range result.Repetitions {
+		all[i] = r.Queries
+	}
+	return all
+}
+
+// send records the experiment, and returns the address where it can be seen. A call
+// that was interrupted can be made again: what exists already is not made twice.
+func (c *client) send(ctx context.Context, x *experiment, result *ragtest.Result) (url string, err error) {
+	at, err := c.find(ctx, x.Dataset)
+	if err != nil {
+		return "", fmt.Errorf("dataset %q: %w", x.Dataset, err)
+	}
+	asOf, err := c.version(ctx, at, x.Version)
+	if err != nil {
+		return "", fmt.Errorf("dataset %q: %w", x.Dataset, err)
+	}
+	known := newIndex(at.id)
+	for e, err := range c.examples(ctx, at.id, asOf) {
+		if err != nil {
+			return "", fmt.Errorf("dataset %q: %w", x.Dataset, err)
+		}
+		known.add(e)
+	}
+	tenant, err := c.begin(ctx, x, at.id, asOf, len(repetitions(result)))
+	if err != nil {
+		return "", err
+	}
+	url = c.compareURL(tenant, at.id, x.ID)
+	if err := c.ingest(ctx, x, result, known); err != nil {
+		return url, err
+	}
+	if err := c.summarize(ctx, x, result); err != nil {
+		return url, err
+	}
+	if err := c.end(ctx, x); err != nil {
+		return url, err
+	}
+
+	// The experiment is there. What follows can be had without.
+	var bad []error
+	if x.Commit != "" && asOf != "" {
+		bad = append(bad, c.tag(ctx, at, asOf, x.Commit))
+	}
+	if x.Baseline != "" {
+		baseline, err := c.experimentNamed(ctx, x.Baseline, at.id)
+		bad = append(bad, err)
+		if err == nil {
+			url = c.compareURL(tenant, at.id, x.ID, baseline)
+		}
+	}
+	bad = append(bad, unknownQueries(result, known))
+	if err := errors.Join(bad...); err != nil {
+		return url, incompleteError{fmt.Errorf("experiment %s: %w", x.Name, err)}
+	}
+	return url, nil
+}
+
+// unknownQueries returns an error that names the queries that have no example.
+func unknownQueries(result *ragtest.Result, known *index) error {
+	var unknown []string
+	for _, q := range result.Queries {
+		_, ok, err := known.find(q.ID, q.Metadata["exampleId"])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			unknown = append(unknown, string(q.ID))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	const most = 5
+	names := strings.Join(unknown[:min(len(unknown), most)], ", ")
+	if len(unknown) > most {
+		names += ", …"
+	}
+	return fmt.Errorf("%d of %d queries have no example in the dataset, so they cannot be compared: %s", len(unknown), len(result.Queries), names)
+}
+
+// experimentNamed returns the ID of the experiment of a name on a dataset.
+func (c *client) experimentNamed(ctx context.Context, name, dataset string) (string, error) {
+	id, err := c.lookUpExperiment(ctx, name, dataset)
+	if err != nil {
+		return "", fmt.Errorf("looking up the baseline %q: %w", name, retryhttp.Cause(err))
+	}
+	return id, nil
+}
