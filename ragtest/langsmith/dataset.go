@@ -78,8 +78,9 @@ func (l level) wrongLevel() error {
 	return fmt.Errorf("%w: the dataset holds %s ground truth, want %s: load it with %s", fixtures.ErrWrongLevel, l.other().kind, l.kind, l.other().load)
 }
 
-// headerKeys are the metadata of a dataset that are the header of a golden file.
-var headerKeys = []string{"kind", "schemaVersion", "offsetUnit", "corpus", "chunker"}
+// headerKeys are the metadata of a dataset that are the header of a golden file, also
+// as other tools spell them.
+var headerKeys = []string{"kind", "schemaVersion", "schema_version", "offsetUnit", "offset_unit", "corpus", "chunker"}
 
 // stored is a dataset as the service has it.
 type stored struct {

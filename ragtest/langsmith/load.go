@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/rageval/rageval/fixtures"
@@ -31,7 +32,8 @@ func LoadChunkTruth(ctx context.Context, name string, corpus *spans.Corpus) ([]r
 // LoadToken loads the queries of the dataset, in order of their IDs. It reads what
 // [fixtures.TruthReader] reads from a golden file, also from datasets that other tools
 // made, and verifies every span against the corpus in the same way: the error lists
-// all examples that fail. The Line of what the report lists is the place of the
+// all examples that fail. It also takes spans that have offsets only, which cannot be
+// verified but to lie within their documents: the report counts them as Trusted. The Line of what the report lists is the place of the
 // example in order of example ID, from 1.
 //
 // The ID of a query is the one in the metadata of its example, else that of the
@@ -39,7 +41,7 @@ func LoadChunkTruth(ctx context.Context, name string, corpus *spans.Corpus) ([]r
 // "dataset_split" if the example is in other splits than the service's default.
 func (d Dataset) LoadToken(ctx context.Context, corpus *spans.Corpus) ([]ragtest.TokenQuery, fixtures.LoadReport, error) {
 	read := func(where func(int) string, lines []byte) ([]ragtest.TokenQuery, fixtures.LoadReport, error) {
-		return fixtures.TruthReader{DropUnlocated: d.DropUnlocated}.DecodeToken(where, lines, corpus)
+		return fixtures.TruthReader{DropUnlocated: d.DropUnlocated, TrustOffsets: true}.DecodeToken(where, lines, corpus)
 	}
 	return load(ctx, d, tokenLevel, read, func(q ragtest.TokenQuery) ragtest.QueryID { return q.ID })
 }
@@ -49,7 +51,7 @@ func (d Dataset) LoadToken(ctx context.Context, corpus *spans.Corpus) ([]ragtest
 // metadata of the dataset.
 func (d Dataset) LoadChunk(ctx context.Context, corpus *spans.Corpus) ([]ragtest.ChunkQuery, fixtures.LoadReport, error) {
 	read := func(where func(int) string, lines []byte) ([]ragtest.ChunkQuery, fixtures.LoadReport, error) {
-		return fixtures.TruthReader{DropUnlocated: d.DropUnlocated}.DecodeChunk(where, lines, corpus)
+		return fixtures.TruthReader{DropUnlocated: d.DropUnlocated, TrustOffsets: true}.DecodeChunk(where, lines, corpus)
 	}
 	return load(ctx, d, chunkLevel, read, func(q ragtest.ChunkQuery) ragtest.QueryID { return q.ID })
 }
@@ -100,13 +102,7 @@ func (d Dataset) lines(ctx context.Context, name string, l level) (lines []byte,
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	header := map[string]json.RawMessage{}
-	for _, key := range headerKeys {
-		if value, ok := at.metadata[key]; ok && at.kind() != "" {
-			header[key] = value
-		}
-	}
-	if len(header) > 0 {
+	if header := at.header(l); header != nil {
 		ids = append(ids, "")
 		if err := e.Encode(header); err != nil {
 			return nil, nil, err
@@ -125,4 +121,25 @@ func (d Dataset) lines(ctx context.Context, name string, l level) (lines []byte,
 		}
 	}
 	return b.Bytes(), ids, nil
+}
+
+// header returns what the metadata say of the header of a golden file, nil if they do
+// not say of what level the dataset is, nor in what unit its offsets are.
+func (s stored) header(l level) map[string]json.RawMessage {
+	header := map[string]json.RawMessage{}
+	for _, key := range headerKeys {
+		if value, ok := s.metadata[key]; ok {
+			header[key] = value
+		}
+	}
+	if s.kind() != "" {
+		return header
+	}
+	// What another tool calls kind, corpus or version may be something else.
+	maps.DeleteFunc(header, func(key string, _ json.RawMessage) bool { return key != "offsetUnit" && key != "offset_unit" })
+	if len(header) == 0 {
+		return nil
+	}
+	header["kind"] = mustJSON(l.kind)
+	return header
 }
