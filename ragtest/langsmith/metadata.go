@@ -24,12 +24,7 @@ type tree struct {
 // version control unless it is built with -buildvcs=true. Those are what is left where
 // there is no git.
 func workingTree(ctx context.Context) tree {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "status", "--porcelain=v2", "--branch")
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C") // it shall not write
-	cmd.WaitDelay = time.Second
-	if out, err := cmd.Output(); err == nil {
+	if out, err := gitStatus(ctx); err == nil {
 		return parseStatus(string(out))
 	}
 	var t tree
@@ -44,6 +39,16 @@ func workingTree(ctx context.Context) tree {
 		}
 	}
 	return t
+}
+
+// gitStatus is replaced by tests.
+var gitStatus = func(ctx context.Context) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "status", "--porcelain=v2", "--branch")
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C") // it shall not write
+	cmd.WaitDelay = time.Second
+	return cmd.Output()
 }
 
 // parseStatus parses git status --porcelain=v2 --branch.
