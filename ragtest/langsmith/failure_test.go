@@ -53,7 +53,7 @@ func TestWhatCouldNotBeSentIsSentLater(t *testing.T) {
 				b := &breakable{broken: faulttest.Status(http.StatusUnauthorized, `{"detail":"Invalid token"}`)}
 				b.after.Store(repaired)
 				s := startWith(t, func(next http.Handler) http.Handler { b.next = next; return b })
-				e := evaluation(t, 70)
+				e := evaluation(t, 40)
 				e.Repeat = repeat
 				upload(t, e)
 				r := evaluate(t, e)

@@ -122,17 +122,17 @@ func TestNothingIsLostAndNothingIsDouble(t *testing.T) {
 
 func workflow(t *testing.T, s *langsmithtest.Server) {
 	t.Helper()
-	e := evaluation(t, 230)
+	e := evaluation(t, 120)
 	done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := done.Created; got != 230 {
-		t.Errorf("got %d created examples, want 230", got)
+	if got := done.Created; got != 120 {
+		t.Errorf("got %d created examples, want 120", got)
 	}
 	d := s.Dataset(TokenDataset)
-	if got := len(d.Examples); got != 230 {
-		t.Errorf("got %d examples, want 230", got)
+	if got := len(d.Examples); got != 120 {
+		t.Errorf("got %d examples, want 120", got)
 	}
 	for _, x := range d.Examples {
 		if x.Changes() != 1 {
@@ -140,13 +140,13 @@ func workflow(t *testing.T, s *langsmithtest.Server) {
 		}
 	}
 	e.Queries[5].Text = "A question that was improved?"
-	if done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries); err != nil || done.Updated != 1 && done.Unchanged != 230 {
+	if done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries); err != nil || done.Updated != 1 && done.Unchanged != 120 {
 		t.Errorf("second upload: got %+v (error %v)", done, err)
 	}
 	if e.Queries, err = LoadTokenTruth(t.Context(), "", e.Corpus); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(e.Queries); got != 230 || e.Queries[5].Text != "A question that was improved?" {
+	if got := len(e.Queries); got != 120 || e.Queries[5].Text != "A question that was improved?" {
 		t.Fatalf("loaded %d queries, the sixth %q", got, e.Queries[5].Text)
 	}
 	var results []*ragtest.Result
