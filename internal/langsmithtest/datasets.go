@@ -213,7 +213,7 @@ type Dataset struct {
 	ID       string
 	Metadata string              // compact JSON, "" for none
 	Examples []Example           // in order of ID
-	Versions map[string][]string // the tags of each version, by its time
+	Versions map[string][]string // the tags of each version, by its time in RFC 3339
 }
 
 // Dataset returns the dataset of a name, nil if there is none.
@@ -232,7 +232,7 @@ func (s *Server) Dataset(name string) *Dataset {
 		view.Examples = append(view.Examples, Example{e.ID, e.versions})
 	}
 	for _, v := range d.versions {
-		view.Versions[v.AsOf.Format(time.RFC3339)] = slices.Clone(v.Tags)
+		view.Versions[v.AsOf.Format(time.RFC3339Nano)] = slices.Clone(v.Tags)
 	}
 	return view
 }

@@ -64,6 +64,8 @@ type Server struct {
 	// RateLimit, if it is not 0, is how many requests are answered before one is
 	// refused with 429, again and again.
 	RateLimit int
+	// Silent says that runs are answered with no body.
+	Silent bool
 	// Observe is called with each request that passed authentication, and its body.
 	Observe func(r *http.Request, body []byte)
 
@@ -121,6 +123,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "0")
+	}
+	if s.Silent && status == http.StatusAccepted {
+		w.WriteHeader(status)
+		return
 	}
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(answer); err != nil {
@@ -228,9 +234,10 @@ var endpoints = map[string]endpoint{
 }
 
 // now returns a time that is later than every one before, and the same in every run.
+// Like those of the service it has microseconds.
 func (s *Server) now() time.Time {
 	s.clock++
-	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s.clock) * time.Second)
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s.clock) * 100_001 * time.Microsecond)
 }
 
 // newID returns a UUID that no other object has, and the same in every run.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -87,7 +88,7 @@ func (c Connection) client() (*client, error) {
 	}
 	workspace := cmp.Or(c.Workspace, environment("LANGSMITH_WORKSPACE_ID", "LANGSMITH_TENANT_ID"))
 	transport := &retryhttp.Transport{
-		Base:           c.Transport,
+		Base:           acknowledged{cmp.Or(c.Transport, http.DefaultTransport)},
 		AttemptTimeout: attemptTimeout,
 		MaxElapsed:     maxElapsed,
 		FirstWait:      firstWait,
@@ -140,6 +141,20 @@ func (c Connection) endpoint() (string, error) {
 // month is used up, for which it uses the status of too many requests.
 func isUsedUp(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests && bytes.Contains(body, []byte("usage limit exceeded"))
+}
+
+// acknowledged answers with an empty object where the server answers with success and
+// no body: for requests whose answer says nothing else. An answer that is cut short
+// still is one.
+type acknowledged struct{ base http.RoundTripper }
+
+func (t acknowledged) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.base.RoundTrip(r)
+	if err == nil && r.Method != http.MethodGet && resp.StatusCode/100 == 2 && resp.ContentLength == 0 {
+		resp.Body.Close()
+		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader("{}")), 2
+	}
+	return resp, err
 }
 
 // statusOf returns the HTTP status with which a request was refused, 0 for another

@@ -86,7 +86,8 @@
 // asks, for at most a minute. After the first request that failed for good nothing more
 // is sent. What is kept is the whole result, in a file that [Flush] sends: every ID
 // follows from the experiment's own, so that what is sent twice is there once. The file
-// has the queries and the texts that were retrieved, and no key.
+// has the queries and the texts that were retrieved, and no key. At most 100 files are
+// kept.
 //
 // Uploads and loads repeat in the same way, and return the error. What cannot be sent is
 // not kept: call them again.

@@ -182,6 +182,37 @@ func TestARefusedSpoolIsSetAside(t *testing.T) {
 	}
 }
 
+func TestTheSpoolIsBounded(t *testing.T) {
+	start(t)
+	dir := os.Getenv("RAGTEST_LANGSMITH_SPOOL")
+	for i := range spoolFiles {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("LANGSMITH_API_KEY", "wrong")
+	err := Reporter{}.Report(t.Context(), evaluate(t, evaluation(t, 1)))
+	if err == nil || !strings.Contains(err.Error(), dir+" holds 100 results already") || len(spooled(t)) != spoolFiles {
+		t.Errorf("got error %v and %d files", err, len(spooled(t)))
+	}
+}
+
+// What an earlier test left behind does not fail this one.
+func TestRequiredIsAboutOneResult(t *testing.T) {
+	s := start(t)
+	e := evaluation(t, 1)
+	upload(t, e)
+	if err := os.WriteFile(filepath.Join(os.Getenv("RAGTEST_LANGSMITH_SPOOL"), "a.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RAGTEST_LANGSMITH_FLUSH", "1")
+	e.Reporters = []ragtest.Reporter{Reporter{Required: true}}
+	ragtest.RunTokenLevel(t, e)
+	if got := len(s.Experiments()); got != 1 {
+		t.Errorf("got %d experiments, want 1", got)
+	}
+}
+
 func TestDamagedSpoolsAreNamed(t *testing.T) {
 	start(t)
 	dir := os.Getenv("RAGTEST_LANGSMITH_SPOOL")

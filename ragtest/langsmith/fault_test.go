@@ -80,6 +80,10 @@ var faults = map[string]faulttest.Fault{
 	"twice":        twice,
 }
 
+// takesEffect holds the faults after which a request is there already when it is
+// repeated.
+var takesEffect = map[string]bool{"half answer": true, "lost answer": true, "twice": true}
+
 // everyOther makes every other request suffer a fault, whatever the order in which
 // they come.
 type everyOther struct {
@@ -106,6 +110,9 @@ func (h *everyOther) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestNothingIsLostAndNothingIsDouble(t *testing.T) {
 	for name, fault := range faults {
 		for _, conflict := range []bool{false, true} {
+			if conflict && !takesEffect[name] {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/conflict=%v", name, conflict), func(t *testing.T) {
 				s := startWith(t, func(next http.Handler) http.Handler { return &everyOther{fault: fault, next: next} })
 				s.Conflict = conflict
@@ -140,7 +147,7 @@ func workflow(t *testing.T, s *langsmithtest.Server) {
 		}
 	}
 	e.Queries[5].Text = "A question that was improved?"
-	if done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries); err != nil || done.Updated != 1 && done.Unchanged != 120 {
+	if done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries); err != nil || done.Updated != 1 || done.Unchanged != 119 || done.Created != 0 {
 		t.Errorf("second upload: got %+v (error %v)", done, err)
 	}
 	if e.Queries, err = LoadTokenTruth(t.Context(), "", e.Corpus); err != nil {

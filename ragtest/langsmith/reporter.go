@@ -31,7 +31,8 @@ type Reporter struct {
 	Baseline   string            // full name of an experiment that ExperimentURL compares with; "": none
 	Metadata   map[string]string // of the experiment, beside what is always noted, which wins
 
-	// Required makes the test fail if the experiment could not be recorded.
+	// Required makes the test fail if the experiment could not be recorded, or not in
+	// full.
 	Required bool
 
 	// Timeout bounds what recording one result may take; 0: 2 minutes. The test's
@@ -60,56 +61,58 @@ func (r Reporter) String() string { return "langsmith" }
 // Report records the result as an experiment, and sets its ExperimentURL. It returns
 // when everything is sent, or spooled, or cannot be.
 func (r Reporter) Report(ctx context.Context, result *ragtest.Result) error {
-	err := r.report(ctx, result)
-	if err == nil {
-		return nil
+	flushed, err := r.report(ctx, result)
+	if err != nil {
+		err = fmt.Errorf("recording the experiment in LangSmith: %w", err)
+		if r.Required {
+			err = requiredError{err}
+		}
 	}
-	err = fmt.Errorf("recording the experiment in LangSmith: %w", err)
-	if r.Required {
-		return requiredError{err}
+	if flushed != nil {
+		err = errors.Join(err, fmt.Errorf("flushing LangSmith's spool: %w", flushed))
 	}
 	return err
 }
 
-func (r Reporter) report(ctx context.Context, result *ragtest.Result) error {
+// report returns the error of sending what was kept and that of recording the result.
+func (r Reporter) report(ctx context.Context, result *ragtest.Result) (flushed, err error) {
 	on, err := enabled("LANGSMITH_TEST_TRACKING", true)
 	if err != nil || !on {
-		return err
+		return nil, err
 	}
 	if err := checkNumbers(result); err != nil {
-		return err
+		return nil, err
 	}
 	c, err := r.Connection.client()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	flush, err := enabled("RAGTEST_LANGSMITH_FLUSH", false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sending, cancel := context.WithTimeoutCause(ctx, cmp.Or(r.Timeout, defaultTimeout),
-		fmt.Errorf("%w: it took longer than %v", context.DeadlineExceeded, cmp.Or(r.Timeout, defaultTimeout)))
+	timeout := cmp.Or(r.Timeout, defaultTimeout)
+	sending, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: it took longer than %v", context.DeadlineExceeded, timeout))
 	defer cancel()
 	if flush {
-		err = r.flush(sending, c)
+		flushed = r.flush(sending, c)
 	}
 	x := r.newExperiment(ctx, result)
-	url, errSend := c.send(sending, x, result)
+	url, err := c.send(sending, x, result)
 	if url != "" {
 		result.ExperimentURL = url
 	}
-	if errSend != nil && sending.Err() != nil {
-		errSend = fmt.Errorf("stopped: %w", context.Cause(sending))
+	if err != nil && sending.Err() != nil {
+		err = fmt.Errorf("%w (%w)", err, context.Cause(sending))
 	}
-	if errSend != nil && passes(errSend) {
-		file, errSpool := r.spool(c, x, result)
-		if errSpool != nil {
-			errSend = fmt.Errorf("%w; keeping it for later: %w", errSend, errSpool)
-		} else {
-			errSend = fmt.Errorf("%w; it is kept in %s, which langsmith.Flush sends", errSend, file)
-		}
+	if err == nil || !passes(err) {
+		return flushed, err
 	}
-	return errors.Join(err, errSend)
+	file, errSpool := r.spool(c, x, result)
+	if errSpool != nil {
+		return flushed, fmt.Errorf("%w; keeping it for later: %w", err, errSpool)
+	}
+	return flushed, fmt.Errorf("%w; it is kept in %s, which langsmith.Flush sends", err, file)
 }
 
 // passes reports whether what failed may be sent another time: it may not if LangSmith

@@ -199,12 +199,63 @@ func TestReportRecordsAnExperiment(t *testing.T) {
 	tagged := false
 	for asOf, tags := range s.Dataset(TokenDataset).Versions {
 		for _, tag := range tags {
-			tagged = tagged || tag == commit && strings.HasPrefix(fmt.Sprint(extra.Metadata["dataset_version"]), strings.TrimSuffix(asOf, "Z"))
+			tagged = tagged || tag == commit && extra.Metadata["dataset_version"] == asOf
 		}
 	}
 	if commit != "" && !tagged {
 		t.Errorf("no version of the dataset is tagged %s: %v", commit, s.Dataset(TokenDataset).Versions)
 	}
+}
+
+func TestReportRecordsChunkLevel(t *testing.T) {
+	s := start(t)
+	corpus, _ := truth(t, 1)
+	right := chunkers.NewChunkID("Notice is three months. ")
+	e := ragtest.ChunkLevel{
+		Corpus: corpus, Chunker: chunkers.FixedSize{Size: 24}, Embedder: lexical.Embedder{}, K: 1, Metrics: []ragtest.ChunkMetric{ragtest.ChunkRecall},
+		Queries: []ragtest.ChunkQuery{
+			{Query: ragtest.Query{ID: "found", Text: "three months"}, Relevant: []chunkers.ChunkID{right}},
+			{Query: ragtest.Query{ID: "missed", Text: "writing"}, Relevant: []chunkers.ChunkID{right}},
+		},
+		Reporters: []ragtest.Reporter{Reporter{Required: true}},
+	}
+	if _, err := UploadChunkTruth(t.Context(), "", corpus, e.Queries); err != nil {
+		t.Fatal(err)
+	}
+	ragtest.RunChunkLevel(t, e)
+	x := s.Experiments()[0]
+	if x.DatasetID != s.Dataset(ChunkDataset).ID {
+		t.Errorf("got dataset %s, want %s", x.DatasetID, ChunkDataset)
+	}
+	for _, run := range x.Runs {
+		if run.Parent == "" && !strings.Contains(run.Outputs, `"chunkId":"chunk_`) || strings.Contains(run.Outputs, `"start"`) {
+			t.Errorf("got outputs %s, want chunk IDs and no span", run.Outputs)
+		}
+	}
+	comments := map[float64]string{}
+	for _, f := range x.Feedback {
+		comments[f.Score] = f.Comment
+	}
+	if comments[1] != "" || !strings.HasPrefix(comments[0], "missed "+right.String()+` "Notice is three months. " (lost by: retriever, best rank `) {
+		t.Errorf("got comments %v", comments)
+	}
+}
+
+func TestAnswersWithoutBody(t *testing.T) {
+	settle(t)
+	s := start(t)
+	s.Silent = true
+	e := evaluation(t, 40)
+	upload(t, e)
+	r := evaluate(t, e)
+	before := s.Requests()
+	if err := (Reporter{}).Report(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Requests() - before; got != 12 {
+		t.Errorf("got %d requests, want 12: none is repeated", got)
+	}
+	checkExperiment(t, s, s.Experiments()[0], r)
 }
 
 func TestReportComparesWithABaseline(t *testing.T) {

@@ -15,7 +15,10 @@ import (
 	"github.com/rageval/rageval/ragtest"
 )
 
-const spoolVersion = 1
+const (
+	spoolVersion = 1
+	spoolFiles   = 100 // more are not kept: nobody sends them
+)
 
 // A spool file has a header in its first line, then the queries of the result, one a
 // line, repetition after repetition.
@@ -50,6 +53,9 @@ func (r Reporter) spool(c *client, x *experiment, result *ragtest.Result) (path 
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
+	}
+	if kept, err := filepath.Glob(filepath.Join(dir, "*.jsonl")); err != nil || len(kept) >= spoolFiles {
+		return "", fmt.Errorf("%s holds %d results already: send them with langsmith.Flush, or remove them", dir, len(kept))
 	}
 	// Sorted by name, files are in order of time. A half-written one has another name.
 	path = filepath.Join(dir, x.End.UTC().Format("20060102T150405")+"-"+x.ID+".jsonl")
