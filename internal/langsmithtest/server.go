@@ -11,6 +11,8 @@
 //   - POST /runs/multipart, which that version lacks: the OpenAPI document as quoted at
 //     https://docs.langchain.com/langsmith/smith-api/runs/ingest-runs-multipart, and
 //     the parts that the Python SDK (langsmith/_internal/_operations.py) sends;
+//     It is at the root of the service, and below /api or /api/v1 where other
+//     addresses are configured (langsmith-go, baseurl.go of later versions);
 //   - runs and their dotted order: https://docs.langchain.com/langsmith/run-data-format;
 //   - feedback: https://docs.langchain.com/langsmith/feedback-data-format;
 //   - versions and tags of datasets: https://docs.langchain.com/langsmith/manage-datasets
@@ -167,6 +169,9 @@ func (s *Server) serve(r *http.Request, body []byte) (status int, answer any, er
 		return 0, nil, refuse(http.StatusRequestEntityTooLarge, "the body has %d bytes, want at most %d", len(body), maxBody)
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, "/api/v1/")
+	if cut, below := strings.CutSuffix(r.URL.Path, "/runs/multipart"); below && (cut == "" || cut == "/api") {
+		path, ok = "runs/multipart", true
+	}
 	if !ok {
 		return 0, nil, refuse(http.StatusMethodNotAllowed, "there is no such endpoint")
 	}

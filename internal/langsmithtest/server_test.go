@@ -49,7 +49,7 @@ func (c *client) ingest(parts ...string) (status int, answer string) {
 		fmt.Fprintf(&b, "--x\r\nContent-Disposition: form-data; name=%q\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s\r\n", parts[i], len(parts[i+1]), parts[i+1])
 	}
 	b.WriteString("--x--\r\n")
-	return c.do("POST", "/api/v1/runs/multipart", "multipart/form-data; boundary=x", b.String())
+	return c.do("POST", "/runs/multipart", "multipart/form-data; boundary=x", b.String())
 }
 
 // prepare makes a dataset with one example and an experiment on it.
@@ -162,7 +162,7 @@ func TestWhatIsNotDocumentedIsAFault(t *testing.T) {
 		}, "is before start_time"},
 		"part of another name": {func(c *client, _, _ string) { c.ingest("create."+run, "{}") }, "is not of the pattern"},
 		"length": {func(c *client, _, _ string) {
-			c.do("POST", "/api/v1/runs/multipart", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"post.1\"\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n{}\r\n--x--\r\n")
+			c.do("POST", "/runs/multipart", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"post.1\"\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n{}\r\n--x--\r\n")
 		}, `the length is "1", want 2`},
 		"other content": {func(c *client, _, _ string) {
 			c.ingest(append([]string{"post." + run, post(run, "", order+run, "")}, inputs...)...)

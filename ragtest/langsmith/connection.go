@@ -45,7 +45,8 @@ var errNoKey = errors.New("there is no API key: set LANGSMITH_API_KEY")
 // client is a connection that is settled.
 type client struct {
 	*sdk.Client
-	endpoint  string // without /api/v1
+	endpoint  string // without the prefix
+	prefix    string // "", "api/" or "api/v1/": what runs are sent below
 	workspace string // "": that of the key
 }
 
@@ -82,7 +83,7 @@ func (c Connection) client() (*client, error) {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the API key has a character that no key has, such as a space or a line end within it")
 	}
-	endpoint, err := c.endpoint()
+	endpoint, prefix, err := c.endpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -113,28 +114,36 @@ func (c Connection) client() (*client, error) {
 			Feedback: sdk.NewFeedbackService(options...),
 		},
 		endpoint:  endpoint,
+		prefix:    prefix,
 		workspace: workspace,
 	}, nil
 }
 
 // endpoint returns the base of the paths that the SDK appends, which begin with
-// api/v1.
-func (c Connection) endpoint() (string, error) {
+// api/v1, and what was cut off for that. Runs are sent to a path without it, below the
+// address as it is configured, as the other SDKs do: the service of LangChain has them
+// at its root, other installations below /api.
+func (c Connection) endpoint() (base, prefix string, err error) {
 	text, from := c.Endpoint, "Endpoint"
 	if text == "" {
 		text, from = environment("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"), "LANGSMITH_ENDPOINT"
 	}
 	if text == "" {
-		return defaultEndpoint, nil
+		return defaultEndpoint, "", nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		// The text may hold a password.
-		return "", fmt.Errorf("%s is not a URL such as %s, without user, query and fragment", from, defaultEndpoint)
+		return "", "", fmt.Errorf("%s is not a URL such as %s, without user, query and fragment", from, defaultEndpoint)
 	}
 	path := strings.TrimRight(u.Path, "/")
-	path = strings.TrimSuffix(strings.TrimSuffix(path, "/v1"), "/api")
-	return u.Scheme + "://" + u.Host + path, nil
+	for _, suffix := range []string{"/api/v1", "/api"} {
+		if cut, ok := strings.CutSuffix(path, suffix); ok {
+			path, prefix = cut, suffix[1:]+"/"
+			break
+		}
+	}
+	return u.Scheme + "://" + u.Host + path, prefix, nil
 }
 
 // isUsedUp reports whether LangSmith says that what a plan allows in an hour or a

@@ -98,5 +98,6 @@
 // # Protocol
 //
 // https://docs.langchain.com/langsmith/smith-api, of which the SDK has the types. Runs
-// and feedback are sent to POST /api/v1/runs/multipart, as the Python SDK does.
+// and feedback are sent to POST /runs/multipart below the endpoint as it is given, as
+// the Python SDK does, and everything else below /api/v1.
 package langsmith

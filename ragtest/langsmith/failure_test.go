@@ -307,9 +307,23 @@ func TestConnectionIsTakenFromTheEnvironment(t *testing.T) {
 	if err := load(Connection{}); !errors.Is(err, errNoKey) {
 		t.Errorf("without key: got error %v", err)
 	}
-	for _, endpoint := range []string{url, url + "/", url + "/api/v1", url + "/api/v1/", url + "/api"} {
-		if err := load(Connection{APIKey: canary, Endpoint: endpoint}); err != nil {
-			t.Errorf("endpoint %s: %v", endpoint, err)
+	paths := map[string]string{}
+	s.Observe = func(r *http.Request, _ []byte) {
+		if strings.HasSuffix(r.URL.Path, "multipart") {
+			paths[r.URL.Path] = r.Method
+		}
+	}
+	for suffix, path := range map[string]string{
+		"": "/runs/multipart", "/": "/runs/multipart", "/api/v1": "/api/v1/runs/multipart", "/api/v1/": "/api/v1/runs/multipart", "/api": "/api/runs/multipart",
+	} {
+		c := Connection{APIKey: canary, Endpoint: url + suffix}
+		if err := load(c); err != nil {
+			t.Errorf("endpoint %s: %v", suffix, err)
+		}
+		clear(paths)
+		err := Reporter{Connection: c}.Report(t.Context(), evaluate(t, evaluation(t, 1)))
+		if err == nil || !strings.Contains(err.Error(), "1 of 1 queries have no example") || paths[path] != "POST" {
+			t.Errorf("endpoint %s: got error %v and the paths %v, want %s", suffix, err, paths, path)
 		}
 	}
 	t.Setenv("LANGCHAIN_API_KEY", canary)
@@ -348,6 +362,7 @@ func TestWebAddresses(t *testing.T) {
 		"https://langsmith.example.com/api/v1":   "https://langsmith.example.com",
 		"http://localhost:1984/api":              "http://localhost:1984",
 		"https://example.com/tools/smith/api/v1": "https://example.com/tools/smith",
+		"https://example.com/v1":                 "https://example.com/v1",
 	} {
 		c, err := Connection{APIKey: "k", Endpoint: endpoint}.client()
 		if err != nil || c.web() != want {

@@ -59,13 +59,13 @@ func (c *client) sendBatch(ctx context.Context, runs *runMaker, queries []ragtes
 	return nil
 }
 
-// post sends parts. The SDK has no method for it in any version that can be had.
+// post sends parts. This version of the SDK has no method for it.
 func (c *client) post(ctx context.Context, p *parts) error {
 	if err := p.writer.Close(); err != nil {
 		return err
 	}
 	var answer json.RawMessage
-	err := c.Post(ctx, "api/v1/runs/multipart", nil, &answer, option.WithRequestBody(p.writer.FormDataContentType(), p.body.Bytes()))
+	err := c.Post(ctx, c.prefix+"runs/multipart", nil, &answer, option.WithRequestBody(p.writer.FormDataContentType(), p.body.Bytes()))
 	if statusOf(err) == http.StatusConflict {
 		return nil // It was received before.
 	}

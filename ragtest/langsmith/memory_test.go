@@ -36,7 +36,7 @@ func (s *sink) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer = "[" + sinkDataset + "]"
 	case "GET /api/v1/examples":
 		answer = "[]"
-	case "POST /api/v1/runs/multipart":
+	case "POST /runs/multipart":
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
