@@ -31,10 +31,11 @@ type Connection struct {
 
 const defaultEndpoint = "https://api.smith.langchain.com"
 
-// Limits of a request. Tests shorten the wait.
+// Limits of a request, which leave room for the minute in which the service counts
+// requests. Tests shorten the wait.
 const (
 	attemptTimeout = 20 * time.Second
-	maxElapsed     = time.Minute
+	maxElapsed     = 100 * time.Second
 )
 
 var firstWait = time.Second

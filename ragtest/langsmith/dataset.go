@@ -88,8 +88,11 @@ type stored struct {
 	metadata   map[string]json.RawMessage
 }
 
-// errNoDataset says that there is no dataset of a name.
-var errNoDataset = errors.New("there is no such dataset")
+// What there is not.
+var (
+	errNoDataset = errors.New("there is no such dataset")
+	errNoVersion = errors.New("there is no such version")
+)
 
 // find returns the dataset of a name.
 func (c *client) find(ctx context.Context, name string) (stored, error) {
@@ -143,8 +146,8 @@ func (c *client) create(ctx context.Context, name string, l level, metadata map[
 	return newStored(d)
 }
 
-// describe makes the metadata of a dataset hold the given ones.
-func (c *client) describe(ctx context.Context, d stored, metadata map[string]json.RawMessage) error {
+// setMetadata makes the metadata of a dataset hold the given ones.
+func (c *client) setMetadata(ctx context.Context, d stored, metadata map[string]json.RawMessage) error {
 	merged := maps.Clone(d.metadata)
 	if merged == nil {
 		merged = map[string]json.RawMessage{}
@@ -163,22 +166,24 @@ func (c *client) describe(ctx context.Context, d stored, metadata map[string]jso
 	return nil
 }
 
-// version returns the exact time of the version that is meant, as the service writes
-// it; "" if the dataset never had an example.
-func (c *client) version(ctx context.Context, d stored, version string) (string, error) {
+// version returns the exact time of the version that is wanted, as the service writes
+// it; "" if the latest is and the dataset never had an example.
+func (c *client) version(ctx context.Context, d stored, wanted string) (string, error) {
+	version, name := wanted, "tag"
 	if version == "" {
 		// The service wants one parameter. Its clock may be ahead of ours.
 		version = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	}
-	name := "tag"
 	if _, err := time.Parse(time.RFC3339Nano, version); err == nil {
 		name = "as_of"
 	}
 	v, err := c.Datasets.GetVersion(ctx, d.id, sdk.DatasetGetVersionParams{}, option.WithQuery(name, version))
-	if statusOf(err) == http.StatusNotFound {
+	switch {
+	case statusOf(err) == http.StatusNotFound && wanted == "":
 		return "", nil
-	}
-	if err != nil {
+	case statusOf(err) == http.StatusNotFound:
+		return "", fmt.Errorf("version %q: %w", wanted, errNoVersion)
+	case err != nil:
 		return "", fmt.Errorf("looking up the dataset's version: %w", retryhttp.Cause(err))
 	}
 	// A parsed time would lose digits when the SDK writes it into a query.

@@ -76,14 +76,14 @@
 //	connection refused, no such host, TLS     no        keeps it
 //	401, 403                                  no        keeps it
 //	Timeout, or the test's deadline           –         keeps it
-//	there is no dataset of the name           –         nothing is sent
+//	there is no such dataset, or version      –         nothing is sent
 //	400, 422 and others                       no        sends no more
 //	404 or 409 where that means "done before" –         goes on
 //	a query has no example in the dataset     –         sends it without reference; error
 //	there is no such baseline                 –         ExperimentURL is without; error
 //
 // A request is repeated after random waits of up to 1, 2, 4, … seconds, or as the server
-// asks, for at most a minute. After the first request that failed for good nothing more
+// asks, for at most 100 seconds. After the first request that failed for good nothing more
 // is sent. What is kept is the whole result, in a file that [Flush] sends: every ID
 // follows from the experiment's own, so that what is sent twice is there once. The file
 // has the queries and the texts that were retrieved, and no key. At most 100 files are

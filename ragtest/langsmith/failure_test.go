@@ -151,6 +151,11 @@ func TestWhatIsRefusedIsNotSpooled(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `dataset "absent": there is no such dataset`) || len(spooled(t)) > 0 {
 		t.Errorf("got error %v and the spool %v", err, spooled(t))
 	}
+	upload(t, evaluation(t, 3))
+	err = Reporter{DatasetVersion: "v9"}.Report(t.Context(), r)
+	if err == nil || !strings.Contains(err.Error(), `version "v9": there is no such version`) || len(spooled(t)) > 0 || r.ExperimentURL != "" {
+		t.Errorf("got error %v and the spool %v", err, spooled(t))
+	}
 }
 
 func TestARefusedSpoolIsSetAside(t *testing.T) {

@@ -96,9 +96,6 @@ func (d Dataset) lines(ctx context.Context, name string, l level) (lines []byte,
 	if err != nil {
 		return nil, nil, err
 	}
-	if asOf == "" && d.Version != "" {
-		return nil, nil, fmt.Errorf("there is no version %q", d.Version)
-	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

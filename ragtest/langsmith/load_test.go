@@ -167,8 +167,8 @@ func TestLoadPinsAVersion(t *testing.T) {
 		"latest":               "Changed? Question 2?",
 		first:                  "Question 0? Question 1? Question 2?",
 		"golden":               "Question 0? Question 1? Question 2?",
-		"silver":               `loading dataset "rag-eval-token-level-v1": there is no version "silver"`,
-		"2020-01-01T00:00:00Z": `loading dataset "rag-eval-token-level-v1": there is no version "2020-01-01T00:00:00Z"`,
+		"silver":               `loading dataset "rag-eval-token-level-v1": version "silver": there is no such version`,
+		"2020-01-01T00:00:00Z": `loading dataset "rag-eval-token-level-v1": version "2020-01-01T00:00:00Z": there is no such version`,
 	} {
 		if got := texts(version); got != want {
 			t.Errorf("version %q: got %s, want %s", version, got, want)

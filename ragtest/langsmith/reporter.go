@@ -120,7 +120,7 @@ func (r Reporter) report(ctx context.Context, result *ragtest.Result) (flushed, 
 func passes(err error) bool {
 	var incomplete incompleteError
 	switch s := statusOf(err); {
-	case errors.Is(err, errNoDataset), errors.As(err, &incomplete):
+	case errors.Is(err, errNoDataset), errors.Is(err, errNoVersion), errors.As(err, &incomplete):
 		return false
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusRequestTimeout, s == http.StatusTooManyRequests:
 		return true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -254,6 +255,23 @@ func TestAnswersWithoutBody(t *testing.T) {
 	}
 	if got := s.Requests() - before; got != 12 {
 		t.Errorf("got %d requests, want 12: none is repeated", got)
+	}
+	checkExperiment(t, s, s.Experiments()[0], r)
+}
+
+// The clock may be set back while an evaluation runs.
+func TestAClockThatGoesBack(t *testing.T) {
+	at := settle(t)
+	s := start(t)
+	e := evaluation(t, 1)
+	upload(t, e)
+	r := evaluate(t, e)
+	r.Trace.Intervals = []ragtest.Interval{
+		{Stage: "retrieve", First: 0, Count: 1, Start: at, End: at.Add(-time.Hour)},
+		{Stage: "rerank", First: 0, Count: 1, Start: at.Add(-time.Hour), End: at.Add(-2 * time.Hour)},
+	}
+	if err := (Reporter{}).Report(t.Context(), r); err != nil {
+		t.Fatal(err)
 	}
 	checkExperiment(t, s, s.Experiments()[0], r)
 }

@@ -111,9 +111,9 @@ func (m *runMaker) add(p *parts, position int, q *ragtest.QueryResult) error {
 			continue
 		}
 		if last < 0 {
-			start = t.Start
+			start, end = t.Start, t.Start
 		}
-		intervals[i], last, end = t, i, t.End
+		intervals[i], last, end = t, i, later(end, t.End)
 	}
 	root := m.run(x.uuid("run", at), cmp.Or(m.result.Name, "query"), "chain", start, end)
 	root.Trace, root.DottedOrder = root.ID, root.DottedOrder+root.ID
@@ -149,7 +149,7 @@ func (m *runMaker) add(p *parts, position int, q *ragtest.QueryResult) error {
 		if t == nil {
 			continue
 		}
-		child := m.run(x.uuid("run/"+stages[i].name, at), stages[i].name, stages[i].runType, t.Start, t.End)
+		child := m.run(x.uuid("run/"+stages[i].name, at), stages[i].name, stages[i].runType, later(start, t.Start), t.End)
 		child.Trace, child.Parent = root.ID, root.ID
 		child.DottedOrder = root.DottedOrder + "." + child.DottedOrder + child.ID
 		if t.Count > 1 {
@@ -194,12 +194,23 @@ func (m *runMaker) addRun(p *parts, r run, inputs, outputs any) error {
 // run returns a run whose dotted order still lacks its ID.
 func (m *runMaker) run(id, name, runType string, start, end time.Time) run {
 	const layout = "2006-01-02T15:04:05.000000Z"
-	start, end = start.UTC(), end.UTC()
+	end = later(start, end).UTC()
+	start = start.UTC()
 	return run{
 		ID: id, Name: name, Type: runType, Session: m.experiment.ID, Status: "success",
 		StartTime: start.Format(layout), EndTime: end.Format(layout),
 		DottedOrder: strings.Replace(start.Format("20060102T150405.000000Z"), ".", "", 1),
 	}
+}
+
+// later returns the later time by the clock on the wall, which may be set back while
+// something is measured: LangSmith refuses a run that ends before it starts, or that
+// starts before its parent.
+func later(a, b time.Time) time.Time {
+	if b.Round(0).Before(a.Round(0)) {
+		return a
+	}
+	return b
 }
 
 // missedComment says what was missed, and why.

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -161,18 +163,31 @@ func (c *client) readSpool(path string) (*experiment, *ragtest.Result, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	d := json.NewDecoder(bufio.NewReader(f))
-	var head spoolHeader
-	if err := d.Decode(&head); err != nil {
-		return nil, nil, fmt.Errorf("reading line 1: %w", err)
+	head, err := parseSpool(f)
+	if err != nil {
+		return nil, nil, err
 	}
-	switch {
-	case head.Version != spoolVersion:
-		return nil, nil, fmt.Errorf("version is %d: this version of the library reads %d", head.Version, spoolVersion)
-	case head.Experiment == nil || head.Result == nil:
-		return nil, nil, errors.New("reading line 1: want an experiment and a result")
-	case head.Endpoint != c.endpoint || head.Workspace != c.workspace:
+	if head.Endpoint != c.endpoint || head.Workspace != c.workspace {
 		return nil, nil, fmt.Errorf("it is for the endpoint %s and the workspace %q, the connection is to %s and %q", head.Endpoint, head.Workspace, c.endpoint, c.workspace)
+	}
+	return head.Experiment, head.Result, nil
+}
+
+// parseSpool parses a spool file. The result has its queries again.
+func parseSpool(r io.Reader) (*spoolHeader, error) {
+	d := json.NewDecoder(bufio.NewReader(r))
+	head := &spoolHeader{}
+	if err := d.Decode(head); err != nil {
+		return nil, fmt.Errorf("reading line 1: %w", err)
+	}
+	if head.Version != spoolVersion {
+		return nil, fmt.Errorf("version is %d: this version of the library reads %d", head.Version, spoolVersion)
+	}
+	if head.Experiment == nil || head.Result == nil {
+		return nil, errors.New("reading line 1: want an experiment and a result")
+	}
+	if _, err := uuid.Parse(head.Experiment.ID); err != nil {
+		return nil, fmt.Errorf("reading line 1: the ID of the experiment is %q, want a UUID", head.Experiment.ID)
 	}
 	var queries []ragtest.QueryResult
 	for {
@@ -182,17 +197,17 @@ func (c *client) readSpool(path string) (*experiment, *ragtest.Result, error) {
 			break
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("reading line %d: %w", len(queries)+2, err)
+			return nil, fmt.Errorf("reading line %d: %w", len(queries)+2, err)
 		}
 		queries = append(queries, q)
 	}
-	n := head.Queries
-	if want := n * max(head.Repeated, 1); len(queries) != want || len(head.Experiment.Traces) != max(head.Repeated, 1) {
-		return nil, nil, fmt.Errorf("found %d queries and %d traces, want %d queries in %d repetitions", len(queries), len(head.Experiment.Traces), want, max(head.Repeated, 1))
+	n, times := head.Queries, max(head.Repeated, 1)
+	if traces := len(head.Experiment.Traces); traces != times || n < 0 || len(queries)%times != 0 || len(queries)/times != n {
+		return nil, fmt.Errorf("found %d queries and %d traces, want %d queries %d times", len(queries), traces, n, times)
 	}
 	head.Result.Queries = queries[:n:n]
 	for i := range head.Repeated {
 		head.Result.Repetitions = append(head.Result.Repetitions, ragtest.Repetition{Queries: queries[i*n : (i+1)*n]})
 	}
-	return head.Experiment, head.Result, nil
+	return head, nil
 }

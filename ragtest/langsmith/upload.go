@@ -104,7 +104,7 @@ func (d Dataset) uploadLines(ctx context.Context, name string, l level, lines []
 	if at.kind() == l.other().kind {
 		return Uploaded{}, l.wrongLevel()
 	}
-	if err := c.describe(ctx, at, header); err != nil {
+	if err := c.setMetadata(ctx, at, header); err != nil {
 		return Uploaded{}, err
 	}
 	created := map[string]bool{}
