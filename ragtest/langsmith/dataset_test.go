@@ -1,6 +1,7 @@
 package langsmith
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -125,5 +126,68 @@ func TestUploadedChunkTruthIsLoadedAsItWas(t *testing.T) {
 	}
 	if diff := cmp.Diff(queries, loaded); diff != "" {
 		t.Errorf("loaded queries differ (-uploaded +loaded):\n%s", diff)
+	}
+}
+
+func TestUploadDescribesTheDataset(t *testing.T) {
+	s := start(t)
+	corpus, queries := truth(t, 1)
+	described := `"kind":"token-level","offsetUnit":"codepoint"`
+	for name, c := range map[string]struct{ before, want string }{
+		"none":     {"", `{"corpus":"` + corpus.Fingerprint() + `",` + described + `,"schemaVersion":1}`},
+		"of ours":  {`{"kind":"token-level","corpus":"old","schema_version":1,"offset_unit":"byte","owner":"us"}`, `{"corpus":"` + corpus.Fingerprint() + `",` + described + `,"owner":"us","schemaVersion":1}`},
+		"of other": {`{"kind":"qa","runtime":{"sdk":"langsmith-py","n":1.50}}`, `{"corpus":"` + corpus.Fingerprint() + `",` + described + `,"runtime":{"n":1.50,"sdk":"langsmith-py"},"schemaVersion":1}`},
+	} {
+		s.AddDataset(name, c.before, `{"inputs":{"query":"theirs"},"outputs":{"relevant_spans":[]}}`)
+		for range 2 {
+			if _, err := UploadTokenTruth(t.Context(), name, corpus, queries); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Dataset(name).Metadata; !equalJSON([]byte(got), []byte(c.want)) {
+				t.Errorf("%s: got metadata %s, want %s", name, got, c.want)
+			}
+		}
+	}
+	patches := 0
+	s.Observe = func(r *http.Request, _ []byte) {
+		if r.Method == http.MethodPatch {
+			patches++
+		}
+	}
+	if _, err := UploadTokenTruth(t.Context(), "none", corpus, queries); err != nil || patches > 0 {
+		t.Errorf("uploading the same again: got %d updates (error %v), want none", patches, err)
+	}
+}
+
+// The ground truth is checked before anything is sent.
+func TestUploadSaysAllThatIsWrong(t *testing.T) {
+	s := start(t)
+	corpus, queries := truth(t, 3)
+	queries[0].Relevant[0].End = 1000
+	queries[2].Relevant[0].Doc = "absent.md"
+	_, err := UploadTokenTruth(t.Context(), "", corpus, queries)
+	if err == nil || !strings.Contains(err.Error(), "query q00000") || !strings.Contains(err.Error(), "query q00002") || s.Requests() > 0 {
+		t.Errorf("got error %v and %d requests, want both queries and none", err, s.Requests())
+	}
+}
+
+func TestEqualJSON(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{`{"a":1,"b":[2.50]}`, `{ "b" : [2.5], "a" : 1e0 }`, true},
+		{`12345678901234567890`, `12345678901234567891`, false},
+		{`"1"`, `1`, false},
+		{`{"a":null}`, `{}`, false},
+		{`[1,2]`, `[2,1]`, false},
+		{`[1]`, `[1,1]`, false},
+		{`null`, `null`, true},
+		{`"é"`, `"\u00e9"`, true},
+		{`-0`, `0`, true},
+	} {
+		if got := equalJSON([]byte(c.a), []byte(c.b)); got != c.want {
+			t.Errorf("%s and %s: got %v, want %v", c.a, c.b, got, c.want)
+		}
 	}
 }

@@ -187,6 +187,39 @@ func TestARefusedSpoolIsSetAside(t *testing.T) {
 	}
 }
 
+// When the hour's or the month's traces are used up, waiting a little does not help.
+func TestUsedUpLimitsAreNotWaitedFor(t *testing.T) {
+	b := &breakable{broken: faulttest.Status(http.StatusTooManyRequests, `{"detail":"Monthly unique traces usage limit exceeded"}`)}
+	b.after.Store(0)
+	startWith(t, func(next http.Handler) http.Handler { b.next = next; return b })
+	err := Reporter{}.Report(t.Context(), evaluate(t, evaluation(t, 1)))
+	if err == nil || !strings.Contains(err.Error(), "usage limit exceeded") || !strings.Contains(err.Error(), "(1 attempt)") || len(spooled(t)) != 1 {
+		t.Errorf("got error %v and the spool %v, want one attempt, and one file", err, spooled(t))
+	}
+}
+
+func TestTheSpoolIsInTheCacheOfTheUser(t *testing.T) {
+	start(t)
+	home := t.TempDir()
+	t.Setenv("RAGTEST_LANGSMITH_SPOOL", "")
+	for _, v := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(v, home)
+	}
+	t.Setenv("LANGSMITH_API_KEY", "wrong")
+	err := Reporter{}.Report(t.Context(), evaluate(t, evaluation(t, 1)))
+	if err == nil || !strings.Contains(err.Error(), "it is kept in "+home) || !strings.Contains(filepath.ToSlash(err.Error()), "rageval/langsmith/") {
+		t.Errorf("got error %v, want one that says where it is kept", err)
+	}
+	file := filepath.Join(home, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = Reporter{Spool: filepath.Join(file, "spool")}.Report(t.Context(), evaluate(t, evaluation(t, 1)))
+	if err == nil || !strings.Contains(err.Error(), "401") || !strings.Contains(err.Error(), "keeping it for later: ") {
+		t.Errorf("where nothing can be kept: got error %v, want both reasons", err)
+	}
+}
+
 func TestTheSpoolIsBounded(t *testing.T) {
 	start(t)
 	dir := os.Getenv("RAGTEST_LANGSMITH_SPOOL")

@@ -15,6 +15,7 @@ import (
 	"github.com/rageval/rageval/internal/langsmithtest"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/lexical"
+	"github.com/rageval/rageval/spans"
 )
 
 // reverse reranks by turning the order round.
@@ -355,6 +356,27 @@ func TestReportFindsExamplesOfOtherTools(t *testing.T) {
 		if !referenced[x.ID] {
 			t.Errorf("no run has the example %s of dataset %s", x.ID, id)
 		}
+	}
+}
+
+func TestCommentsSayWhatWasMissed(t *testing.T) {
+	span := spans.Span{Doc: "a.md", Start: 3, End: 9}
+	missed := []ragtest.Passage{
+		{Doc: "a.md", Span: span, Text: strings.Repeat("ü", 300), Lost: ragtest.LossRetriever, Rank: 17},
+		{ChunkID: "chunk_0123456789ab"},
+		{Doc: "a.md", Span: span, Text: "x", Lost: ragtest.LossUnlocatable}, {ChunkID: "c"}, {ChunkID: "d"}, {ChunkID: "e"}, {ChunkID: "f"},
+	}
+	want := `missed a.md[3:9] "` + strings.Repeat("ü", 200) + `…" (lost by: retriever, best rank 17)
+missed chunk_0123456789ab
+missed a.md[3:9] "x" (lost by: unlocatable)
+missed c
+missed d
+and 2 more`
+	if diff := cmp.Diff(want, missedComment(missed)); diff != "" {
+		t.Errorf("comment (-want +got):\n%s", diff)
+	}
+	if got := missedComment(nil); got != "" {
+		t.Errorf("nothing missed: got %q", got)
 	}
 }
 
