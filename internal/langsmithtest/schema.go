@@ -97,7 +97,7 @@ func (t *instant) UnmarshalJSON(text []byte) error {
 // object is a JSON object.
 type object map[string]json.RawMessage
 
-// oneOf is a string of an enumeration, checked by in.
+// in returns an error unless a value is one of an enumeration.
 func in(field, value string, allowed ...string) error {
 	if !slices.Contains(allowed, value) {
 		return invalid("%s is %q, want one of %q", field, value, allowed)

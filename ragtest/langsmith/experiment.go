@@ -1,12 +1,14 @@
 package langsmith
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	sdk "github.com/langchain-ai/langsmith-go"
@@ -18,6 +20,74 @@ import (
 
 // passKey is the key of the feedback that says whether all thresholds held.
 const passKey = "pass"
+
+// experiment is what is recorded beside the result. Everything that is sent follows
+// from the two, so that sending it again sends the same.
+type experiment struct {
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	Dataset  string            `json:"dataset"`
+	Version  string            `json:"version,omitempty"`
+	Baseline string            `json:"baseline,omitempty"`
+	Start    time.Time         `json:"start"`
+	End      time.Time         `json:"end"`
+	Commit   string            `json:"commit,omitempty"`
+	Metadata map[string]string `json:"metadata"`
+	Traces   []ragtest.Trace   `json:"traces"` // of the repetitions
+}
+
+// Tests make both of these the same in every run.
+var (
+	newUUID = uuid.NewString
+	now     = time.Now
+)
+
+func (r Reporter) newExperiment(ctx context.Context, result *ragtest.Result) *experiment {
+	l := tokenLevel
+	if result.Level == "chunk" {
+		l = chunkLevel
+	}
+	end := now()
+	id := newUUID()
+	work := workingTree(ctx)
+	x := &experiment{
+		ID:       id,
+		Name:     cmp.Or(r.Experiment, result.Name, "rageval") + ":" + id[:8],
+		Dataset:  cmp.Or(r.Dataset, l.dataset),
+		Version:  r.DatasetVersion,
+		Baseline: r.Baseline,
+		Start:    end.Add(-result.Elapsed),
+		End:      end,
+		Commit:   work.commit,
+		Metadata: describe(ctx, r.Metadata, result, work),
+		Traces:   []ragtest.Trace{result.Trace},
+	}
+	if len(result.Repetitions) > 0 {
+		x.Traces = nil
+		for _, r := range result.Repetitions {
+			x.Traces = append(x.Traces, r.Trace)
+		}
+	}
+	return x
+}
+
+// repetitions returns the queries of each repetition.
+func repetitions(result *ragtest.Result) [][]ragtest.QueryResult {
+	if len(result.Repetitions) == 0 {
+		return [][]ragtest.QueryResult{result.Queries}
+	}
+	all := make([][]ragtest.QueryResult, len(result.Repetitions))
+	for i, r := range result.Repetitions {
+		all[i] = r.Queries
+	}
+	return all
+}
+
+// uuid returns the ID of something in the experiment that has no other ID, the same
+// each time: sent twice, it is still one.
+func (x *experiment) uuid(kind, of string) string {
+	return uuid.NewSHA1(uuid.MustParse(x.ID), []byte(kind+"/"+of)).String()
+}
 
 // checkNumbers returns an error for a score that JSON has no number for: the SDK would
 // send "NaN". Evaluations have none; results may come from elsewhere.
@@ -95,8 +165,8 @@ func (c *client) end(ctx context.Context, x *experiment) error {
 	return nil
 }
 
-// lookUpExperiment returns the ID of the experiment of a name.
-func (c *client) lookUpExperiment(ctx context.Context, name, dataset string) (string, error) {
+// findExperiment returns the ID of the experiment of a name on a dataset.
+func (c *client) findExperiment(ctx context.Context, name, dataset string) (string, error) {
 	pages := c.Sessions.ListAutoPaging(ctx, sdk.SessionListParams{
 		Name:             sdk.F(name),
 		ReferenceDataset: sdk.F([]string{dataset}),
@@ -107,10 +177,11 @@ func (c *client) lookUpExperiment(ctx context.Context, name, dataset string) (st
 			return s.ID, nil
 		}
 	}
-	if err := pages.Err(); err != nil {
-		return "", err
+	err := pages.Err()
+	if err == nil {
+		err = errors.New("there is no such experiment on the dataset")
 	}
-	return "", errors.New("there is no such experiment on the dataset")
+	return "", fmt.Errorf("looking up the experiment %q: %w", name, retryhttp.Cause(err))
 }
 
 // summarize sends the feedback on the experiment as a whole.
@@ -164,10 +235,4 @@ func (c *client) summary(ctx context.Context, x *experiment, key string, score f
 		return fmt.Errorf("sending the feedback %s on experiment %s: %w", key, x.Name, retryhttp.Cause(err))
 	}
 	return nil
-}
-
-// uuid returns the ID of something in the experiment that has no other ID, the same
-// each time: sent twice, it is still one.
-func (x *experiment) uuid(kind, of string) string {
-	return uuid.NewSHA1(uuid.MustParse(x.ID), []byte(kind+"/"+of)).String()
 }

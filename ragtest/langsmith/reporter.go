@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/rageval/rageval/internal/retryhttp"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -134,68 +131,6 @@ type incompleteError struct{ error }
 
 func (e incompleteError) Unwrap() error { return e.error }
 
-// experiment is what is recorded beside the result. Everything that is sent follows
-// from the two, so that sending it again sends the same.
-type experiment struct {
-	ID       string            `json:"id"`
-	Name     string            `json:"name"`
-	Dataset  string            `json:"dataset"`
-	Version  string            `json:"version,omitempty"`
-	Baseline string            `json:"baseline,omitempty"`
-	Start    time.Time         `json:"start"`
-	End      time.Time         `json:"end"`
-	Commit   string            `json:"commit,omitempty"`
-	Metadata map[string]string `json:"metadata"`
-	Traces   []ragtest.Trace   `json:"traces"` // of the repetitions
-}
-
-// Tests make both of these the same in every run.
-var (
-	newUUID = uuid.NewString
-	now     = time.Now
-)
-
-func (r Reporter) newExperiment(ctx context.Context, result *ragtest.Result) *experiment {
-	l := tokenLevel
-	if result.Level == "chunk" {
-		l = chunkLevel
-	}
-	end := now()
-	id := newUUID()
-	work := workingTree(ctx)
-	x := &experiment{
-		ID:       id,
-		Name:     cmp.Or(r.Experiment, result.Name, "rageval") + ":" + id[:8],
-		Dataset:  cmp.Or(r.Dataset, l.dataset),
-		Version:  r.DatasetVersion,
-		Baseline: r.Baseline,
-		Start:    end.Add(-result.Elapsed),
-		End:      end,
-		Commit:   work.commit,
-		Metadata: describe(ctx, r.Metadata, result, work),
-		Traces:   []ragtest.Trace{result.Trace},
-	}
-	if len(result.Repetitions) > 0 {
-		x.Traces = nil
-		for _, r := range result.Repetitions {
-			x.Traces = append(x.Traces, r.Trace)
-		}
-	}
-	return x
-}
-
-// repetitions returns the queries of each repetition.
-func repetitions(result *ragtest.Result) [][]ragtest.QueryResult {
-	if len(result.Repetitions) == 0 {
-		return [][]ragtest.QueryResult{result.Queries}
-	}
-	all := make([][]ragtest.QueryResult, len(result.Repetitions))
-	for i, r := range result.Repetitions {
-		all[i] = r.Queries
-	}
-	return all
-}
-
 // send records the experiment, and returns the address where it can be seen. A call
 // that was interrupted can be made again: what exists already is not made twice.
 func (c *client) send(ctx context.Context, x *experiment, result *ragtest.Result) (url string, err error) {
@@ -235,7 +170,7 @@ func (c *client) send(ctx context.Context, x *experiment, result *ragtest.Result
 		bad = append(bad, c.tag(ctx, at, asOf, x.Commit))
 	}
 	if x.Baseline != "" {
-		baseline, err := c.experimentNamed(ctx, x.Baseline, at.id)
+		baseline, err := c.findExperiment(ctx, x.Baseline, at.id)
 		bad = append(bad, err)
 		if err == nil {
 			url = c.compareURL(tenant, at.id, x.ID, baseline)
@@ -269,13 +204,4 @@ func unknownQueries(result *ragtest.Result, known *index) error {
 		names += ", …"
 	}
 	return fmt.Errorf("%d of %d queries have no example in the dataset, so they cannot be compared: %s", len(unknown), len(result.Queries), names)
-}
-
-// experimentNamed returns the ID of the experiment of a name on a dataset.
-func (c *client) experimentNamed(ctx context.Context, name, dataset string) (string, error) {
-	id, err := c.lookUpExperiment(ctx, name, dataset)
-	if err != nil {
-		return "", fmt.Errorf("looking up the baseline %q: %w", name, retryhttp.Cause(err))
-	}
-	return id, nil
 }

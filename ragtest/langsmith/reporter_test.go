@@ -294,7 +294,7 @@ func TestReportComparesWithABaseline(t *testing.T) {
 		t.Errorf("got URL %s, want one that ends with %s", second.ExperimentURL, want)
 	}
 	err := Reporter{Baseline: "nobody:12345678"}.Report(t.Context(), evaluate(t, e))
-	if err == nil || !strings.Contains(err.Error(), `looking up the baseline "nobody:12345678": there is no such experiment`) {
+	if err == nil || !strings.Contains(err.Error(), `looking up the experiment "nobody:12345678": there is no such experiment`) {
 		t.Errorf("an unknown baseline: got error %v", err)
 	}
 	checkExperiment(t, s, s.Experiments()[2], second)
