@@ -1,6 +1,7 @@
 package langsmith
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -126,6 +127,42 @@ func TestUploadedChunkTruthIsLoadedAsItWas(t *testing.T) {
 	}
 	if diff := cmp.Diff(queries, loaded); diff != "" {
 		t.Errorf("loaded queries differ (-uploaded +loaded):\n%s", diff)
+	}
+}
+
+// A request has at most 100 examples, and is bounded in bytes but for one that is
+// larger alone.
+func TestUploadsAreSplit(t *testing.T) {
+	s := start(t)
+	requests, examples, size := 0, 0, 0
+	s.Observe = func(r *http.Request, body []byte) {
+		if strings.HasSuffix(r.URL.Path, "/bulk") {
+			requests++
+			examples, size = max(examples, strings.Count(string(body), `"dataset_id"`)), max(size, len(body))
+		}
+	}
+	corpus, queries := truth(t, 250)
+	for _, text := range []string{"?", "??"} { // created, then updated
+		requests = 0
+		for i := range queries {
+			queries[i].Text = fmt.Sprint(i, text)
+		}
+		if _, err := UploadTokenTruth(t.Context(), "many", corpus, queries); err != nil {
+			t.Fatal(err)
+		}
+		if requests != 3 || examples != 100 {
+			t.Errorf("250 small examples: got %d requests of at most %d, want 3 of 100", requests, examples)
+		}
+	}
+	requests, size = 0, 0
+	for i := range queries[:5] {
+		queries[i].Text = strings.Repeat("x", 3<<20) + fmt.Sprint(i)
+	}
+	if _, err := UploadTokenTruth(t.Context(), "large", corpus, queries[:5]); err != nil {
+		t.Fatal(err)
+	}
+	if requests != 3 || size > batchBytes {
+		t.Errorf("5 examples of 3 MiB: got %d requests of at most %d bytes, want 3 of %d", requests, size, batchBytes)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rageval/rageval/internal/faulttest"
 	"github.com/rageval/rageval/internal/langsmithtest"
 	"github.com/rageval/rageval/ragtest"
@@ -172,6 +174,13 @@ func TestARefusedSpoolIsSetAside(t *testing.T) {
 		}
 	}
 	before := spooled(t)
+	b.after.Store(0)
+	if err := Flush(t.Context()); err == nil || strings.Count(err.Error(), "401") != 1 {
+		t.Errorf("flushing with a wrong key: got error %v, want that of the first file", err)
+	}
+	if diff := cmp.Diff(before, spooled(t)); diff != "" {
+		t.Errorf("flushing with a wrong key changed the spool (-before +after):\n%s", diff)
+	}
 	b.broken = faulttest.Status(http.StatusUnprocessableEntity, `{"detail":"no"}`)
 	b.after.Store(0)
 	if err := Flush(t.Context()); err == nil || strings.Count(err.Error(), "422") != 2 {

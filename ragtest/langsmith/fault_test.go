@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -175,6 +176,13 @@ func workflow(t *testing.T, s *langsmithtest.Server) {
 	}
 	for i, r := range results {
 		checkExperiment(t, s, all[i], r)
+		url := langsmithtest.Tenant + "/datasets/" + d.ID + "/compare?selectedSessions=" + all[i].ID
+		if i == 1 {
+			url += "%2C" + all[0].ID
+		}
+		if !strings.HasSuffix(r.ExperimentURL, "/o/"+url) {
+			t.Errorf("got URL %s, want one that ends with %s", r.ExperimentURL, url)
+		}
 	}
 }
 
