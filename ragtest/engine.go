@@ -104,10 +104,7 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.round(ctx); err != nil {
-		return nil, err
-	}
-	return e.finish(ctx)
+	return e.repeat(ctx)
 }
 
 // prepare does what is done once: it chunks, embeds and indexes the corpus, and
@@ -240,6 +237,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Components:        e.components(),
 		CorpusFingerprint: e.corpus.Fingerprint(),
 	}
+	r.Diagnostics.Warnings = slices.Clip(r.Diagnostics.Warnings)
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
 	d, ok := e.retriever.(*dense[C])
@@ -258,8 +256,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	}
 	var bootstrapping sync.WaitGroup
 	defer bootstrapping.Wait()
-	var intervals []stats.Interval
-	bootstrapping.Go(func() { intervals = stats.Bootstrap(columns, 0.95) })
+	bootstrapping.Go(func() { r.Intervals = intervals(r.Metrics, columns) })
 	for i, q := range e.queries {
 		out := &r.Queries[i]
 		*out = QueryResult{ID: q.ID, Text: q.Text, Metadata: maps.Clone(q.Metadata), Scores: make([]Score, len(e.metrics))}
@@ -277,18 +274,19 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		return nil, err
 	}
 	bootstrapping.Wait()
-	for m, interval := range intervals {
-		if interval.Low < interval.High {
-			r.Intervals = append(r.Intervals, ScoreInterval{e.metrics[m], interval.Low, interval.High})
-		}
-	}
-	r.Budgets = r.measureBudgets()
-	for _, c := range e.slices {
-		r.Slices = append(r.Slices, r.summary(c))
-	}
+	e.summarise(r)
 	r.Trace = e.trace.trace()
 	r.Elapsed = time.Since(e.began)
 	return r, nil
+}
+
+// summarise sets what follows from the rest of a result.
+func (e *engine[C]) summarise(r *Result) {
+	r.Budgets = r.measureBudgets()
+	r.Slices = nil
+	for _, c := range e.slices {
+		r.Slices = append(r.Slices, r.summary(c))
+	}
 }
 
 // column returns the scores of all queries by one metric.

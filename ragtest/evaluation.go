@@ -46,6 +46,13 @@ type TokenLevel struct {
 	// much it changes.
 	EquivalentText bool
 
+	// Repeat is how often all queries are run, for pipelines that do not always
+	// retrieve the same; 0: once. Scores are then means over the repetitions, and
+	// [Result.Spreads] says how much they vary. Set-up is done once,
+	// embedding the queries included. A benchmark repeats as long as it runs, and
+	// ignores this field.
+	Repeat int
+
 	// Baseline is the path of a file with the scores of an earlier run, relative to
 	// the folder of the test, that RunTokenLevel compares with, query by query; "":
 	// none. The test fails if a metric's mean fell by more than Margin and the loss is
@@ -83,6 +90,7 @@ type ChunkLevel struct {
 	FetchK    int
 	Metrics   []ChunkMetric // nil: ChunkRecall, ChunkPrecision, ChunkF1
 	SliceBy   []string
+	Repeat    int
 
 	Baseline   string
 	Margin     float64
@@ -103,6 +111,7 @@ type ChunkLevel struct {
 //  5. Reranker reorders the candidates of each query; the first K remain.
 //  6. Each query is scored by each metric; a metric's score is its mean over
 //     the queries.
+//  7. Retrieving, reranking and scoring are done Repeat times.
 //
 // The result is the same at every GOMAXPROCS. An error names the stage and the
 // document or query. When ctx is done Evaluate returns its cause promptly, and

@@ -20,6 +20,7 @@ type Result struct {
 	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
 	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a metric that scores all queries alike
+	Spreads           []Spread          `json:"spreads,omitempty"`         // between repetitions, in the order of Metrics; none if there was one
 	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
 	CeilingBounds     []Score           `json:"ceilingBounds,omitempty"`   // the means of the queries' ceilings of other metrics, of which some are bounds
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
@@ -33,6 +34,7 @@ type Result struct {
 	CorpusFingerprint string            `json:"corpusFingerprint"`       // of spans.Corpus.Fingerprint
 	ExperimentURL     string            `json:"experimentURL,omitempty"` // set by a Reporter that records experiments
 	Queries           []QueryResult     `json:"queries"`                 // in the order of the evaluation's queries
+	Repetitions       []Repetition      `json:"repetitions,omitempty"`   // if there were several; scores, ceilings and losses above are then their means, and the rest of a query is that of the first
 
 	Trace   Trace         `json:"-"`
 	Elapsed time.Duration `json:"-"` // of the whole evaluation
@@ -218,13 +220,14 @@ func (r *Result) UnmarshalJSON(data []byte) error {
 
 // Reporter records results somewhere. Report is called once, after thresholds
 // were judged, whether they passed or not; it may set r.ExperimentURL. An error
-// is logged, and fails the test only if the reporter is a [RequiredReporter]
-// that says so.
+// is logged, and fails the test only if the reporter, or the error, is a
+// [RequiredReporter] that says so.
 type Reporter interface {
 	Report(ctx context.Context, r *Result) error
 }
 
-// RequiredReporter is implemented by reporters whose failure may fail the test.
+// RequiredReporter is implemented by reporters whose failure may fail the test, or by
+// their errors.
 type RequiredReporter interface {
 	Required() bool
 }

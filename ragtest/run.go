@@ -3,6 +3,7 @@ package ragtest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -64,6 +65,7 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 	tb.Helper()
 	ctx, cancel := withDeadline(tb)
 	defer cancel()
+	ctx = context.WithValue(ctx, testNameKey{}, tb.Name())
 	e, err := newChecked(g, reporters, newEngine)
 	if err != nil {
 		tb.Fatalf("ragtest: %v", err)
@@ -146,7 +148,7 @@ func report(ctx context.Context, tb testing.TB, reporters []Reporter, r *Result)
 		if err == nil {
 			continue
 		}
-		if required, ok := reporter.(RequiredReporter); ok && required.Required() {
+		if isRequired(reporter, err) {
 			tb.Errorf("ragtest: reporter %d (%s): %v", i, nameOf(reporter), err)
 		} else {
 			tb.Logf("ragtest: reporter %d (%s), which is not required: %v", i, nameOf(reporter), err)
@@ -155,6 +157,24 @@ func report(ctx context.Context, tb testing.TB, reporters []Reporter, r *Result)
 	if r.ExperimentURL != "" {
 		tb.Logf("ragtest: experiment %s", r.ExperimentURL)
 	}
+}
+
+// isRequired reports whether an error of a reporter fails the test.
+func isRequired(reporter Reporter, err error) bool {
+	if r, ok := reporter.(RequiredReporter); ok && r.Required() {
+		return true
+	}
+	var r RequiredReporter
+	return errors.As(err, &r) && r.Required()
+}
+
+type testNameKey struct{}
+
+// TestName returns the name of the test or benchmark that ctx comes from, such as the
+// context of [Reporter.Report]; "" if it comes from none.
+func TestName(ctx context.Context) string {
+	name, _ := ctx.Value(testNameKey{}).(string)
+	return name
 }
 
 // withDeadline returns the test's context with a deadline that leaves a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -211,4 +212,39 @@ func TestDeadline(t *testing.T) {
 			}
 		}
 	})
+}
+
+// needed is an error that fails the test.
+type needed struct{ error }
+
+func (needed) Required() bool { return true }
+
+// namer is a reporter that notes the name of the test, and returns an error.
+type namer struct {
+	name *string
+	err  error
+}
+
+func (n namer) Report(ctx context.Context, _ *ragtest.Result) error {
+	*n.name = ragtest.TestName(ctx)
+	return n.err
+}
+
+// A reporter learns the name of the test, and its error may say itself that it fails
+// the test.
+func TestErrorsOfReportersMayFailTheTest(t *testing.T) {
+	name := ""
+	e := fruit(t)
+	e.Name = "another name"
+	e.Reporters = []ragtest.Reporter{namer{&name, errors.New("boom")}, namer{&name, fmt.Errorf("wrapped: %w", needed{errors.New("boom")})}}
+	failures := sayings(record(t, &recorder{TB: t}, func(tb testing.TB) { ragtest.RunTokenLevel(tb, e) }), "error")
+	if len(failures) != 1 || !strings.Contains(failures[0], "reporter 1") {
+		t.Errorf("got failures %q, want the second reporter's", failures)
+	}
+	if name != t.Name() {
+		t.Errorf("got test name %q, want %q", name, t.Name())
+	}
+	if got := ragtest.TestName(t.Context()); got != "" {
+		t.Errorf("got test name %q of a context that no evaluation made", got)
+	}
 }

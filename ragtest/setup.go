@@ -30,6 +30,7 @@ type setup[C chunkers.Indexed] struct {
 	k, fetchK    int
 	maxUnlocated int
 	slices       []conditions // what the result has means of, beside all queries
+	times        int          // that all queries are run; 0: 1
 }
 
 // settle validates the fields, and fills in what may be left out.
@@ -56,6 +57,8 @@ func (s *setup[C]) settle() error {
 		return fmt.Errorf("field K: got %d, want at least 1, or 0 for %d", s.k, defaultK)
 	case s.maxUnlocated < 0:
 		return fmt.Errorf("field MaxUnlocated: got %d, want at least 0", s.maxUnlocated)
+	case s.times < 0:
+		return fmt.Errorf("field Repeat: got %d, want at least 1, or 0 for 1", s.times)
 	}
 	if s.k == 0 {
 		s.k = defaultK

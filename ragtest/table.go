@@ -10,7 +10,8 @@ import (
 // String returns the table that tests print: a row for each metric with its
 // mean and the interval that it is known to, its ceiling where that is known, its
 // smallest value, the number of queries with the largest possible value, and the
-// verdict of its thresholds; then the slices, the budgets with a threshold, at which
+// verdict of its thresholds; then how much
+// means varied between repetitions, the slices, the budgets with a threshold, at which
 // stages recall was lost, the usage of services, and the warnings.
 func (r *Result) String() string {
 	var b strings.Builder
@@ -50,6 +51,11 @@ func (r *Result) String() string {
 		fmt.Fprintf(w, "  %s\t%.4f\t%s\t%s\t%.4f\t%d\t%s\n", s.Metric, s.Value, interval, r.ceilingText(s.Metric), low, full, r.verdict(s.Metric))
 	}
 	w.Flush()
+	for _, s := range r.Spreads {
+		if s.Low < s.High {
+			fmt.Fprintf(&b, "  %s varied from %.4f to %.4f over %s, with a deviation of %.4f\n", s.Metric, s.Low, s.High, count(len(r.Repetitions), "repetition"), s.Deviation)
+		}
+	}
 	b.WriteString(r.sliceTable())
 	b.WriteString(r.budgetTable())
 	b.WriteString(r.lossTable())
