@@ -9,6 +9,10 @@ import (
 // part in ten.
 const tolerance = 10
 
+// longest is how many characters a quotation may have for an approximate place: to
+// align it takes time in proportion to its length and to that of the text.
+const longest = 10_000
+
 // match is bytes [start, end) of the folded text.
 type match struct{ start, end, distance int }
 
@@ -20,7 +24,7 @@ type match struct{ start, end, distance int }
 func (x *Index) approximate(quotation string) []match {
 	chars := []rune(quotation)
 	most := len(chars) / tolerance
-	if most == 0 {
+	if most == 0 || len(chars) > longest {
 		return nil
 	}
 	p := newPattern(chars)

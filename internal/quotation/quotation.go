@@ -79,7 +79,7 @@ func New(text string) (*Index, error) {
 //
 //  1. where it occurs byte for byte, as it is or without white space at its ends;
 //  2. where it occurs folded: see the comment of folded;
-//  3. where its distance to a part of the text, both folded, is least and at most
+//  3. if it has at most 10,000 characters folded, where its distance to a part of the text, both folded, is least and at most
 //     one insertion, deletion or substitution of a character for each ten
 //     characters of the quotation; and where the distance is not clearly greater,
 //     by more than one and a quarter.
