@@ -21,7 +21,7 @@ type match struct{ start, end, distance int }
 // distance is not clearly greater: see rivals.
 //
 // It tries few edits first, which need few and long seeds.
-func (x *Index) approximate(quotation string) []match {
+func (x *Index) approximate(quotation string, parts []Range) []match {
 	chars := []rune(quotation)
 	most := len(chars) / tolerance
 	if most == 0 || len(chars) > longest {
@@ -30,6 +30,10 @@ func (x *Index) approximate(quotation string) []match {
 	p := newPattern(chars)
 	for edits := min(max(1, len(chars)/50), most); ; {
 		found := x.within(p, chars, edits)
+		found = slices.DeleteFunc(found, func(m match) bool {
+			_, end := x.folded.original(x.text, 0, m.end)
+			return !inside(parts, Range{end, end})
+		})
 		if len(found) == 0 {
 			if edits == most {
 				return nil

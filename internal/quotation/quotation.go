@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"index/suffixarray"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -114,7 +115,7 @@ func (x *Index) Find(quotation string, parts ...Range) Result {
 	if len(places.found) > 0 {
 		return Result{How: Folded, Places: places.found}
 	}
-	for _, m := range x.approximate(f.text) {
+	for _, m := range x.approximate(f.text, parts) {
 		start, end := x.folded.original(x.text, m.start, m.end)
 		start, end = x.wholeWords(start, end, m.distance+1)
 		places.add(x.extend(start, end, lead, tail))
@@ -150,13 +151,14 @@ func (c *collector) add(r Range) {
 	if len(c.found) == maxPlaces {
 		return
 	}
-	inside := len(c.parts) == 0
-	for _, p := range c.parts {
-		inside = inside || p.Start <= r.Start && r.End <= p.End
-	}
-	if n := len(c.found); inside && (n == 0 || c.found[n-1] != r) {
+	if n := len(c.found); inside(c.parts, r) && (n == 0 || c.found[n-1] != r) {
 		c.found = append(c.found, r)
 	}
+}
+
+// inside reports whether r lies in one of the parts, or there are none.
+func inside(parts []Range, r Range) bool {
+	return len(parts) == 0 || slices.ContainsFunc(parts, func(p Range) bool { return p.Start <= r.Start && r.End <= p.End })
 }
 
 // FindAll finds quotations that were given together, which are about one thing. One

@@ -68,6 +68,13 @@ func TestFind(t *testing.T) {
 	if got := x.Find("Contact HR.", Range{len(leave) - 13, len(leave)}); len(got.Places) != 1 || got.Places[0].Start != len(leave)-12 {
 		t.Errorf("in a part: got %v, want the second", got)
 	}
+	// What was quoted from a part is looked for there, even if more of it is alike elsewhere.
+	const first, second = "Contact the HR department before each journey that you make. ", "Contact thy HR departments befor each journey that you make. "
+	for _, part := range []Range{{0, len(first)}, {len(first), len(first + second)}} {
+		if got := newIndex(t, first+second).Find("Contact the HR department before each jorney that you make", part); len(got.Places) != 1 || got.Places[0].Start != part.Start {
+			t.Errorf("in %v: got %v", part, got)
+		}
+	}
 	if got := newIndex(t, "").Find("a"); got.Found() {
 		t.Errorf("in nothing: got %v", got)
 	}
@@ -192,7 +199,7 @@ func TestApproximateFindsTheBest(t *testing.T) {
 		if len(pattern) >= tolerance {
 			newPattern(pattern).ends(x.folded.text, len(pattern)/tolerance, func(_, d int) { best = min(best, d) })
 		}
-		got := x.approximate(quotation)
+		got := x.approximate(quotation, nil)
 		if found := best <= len(pattern)/tolerance; found != (len(got) > 0) {
 			t.Fatalf("%q in %q: got %v, want a distance of %d", quotation, text, got, best)
 		}
