@@ -76,7 +76,7 @@ func (x *Index) within(p *pattern, chars []rune, edits int) []match {
 	length, offset := len(string(chars)), 0
 	for i := range edits + 1 {
 		piece := string(chars[i*len(chars)/(edits+1) : (i+1)*len(chars)/(edits+1)])
-		for _, at := range x.array.Lookup([]byte(piece), -1) {
+		for _, at := range x.seeds.Lookup([]byte(piece), -1) {
 			hits.add(max(0, at-offset) / bucket)
 		}
 		offset += len(piece)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/rageval/rageval/internal/align"
 )
 
 // How tells how alike a quotation and its place are.
@@ -55,13 +53,14 @@ func (r Result) Found() bool { return len(r.Places) == 1 }
 const maxPlaces = 256
 
 // Index is a text in which quotations are found. It is immutable and safe for
-// concurrent use. It takes about ten bytes for each byte of the text, and time
+// concurrent use. It takes about fifteen bytes for each byte of the text, and time
 // nearly linear in it to make.
 type Index struct {
 	text   string
+	array  *suffixarray.Index // of text
 	folded folded
-	wide   bool // the folded text has characters of several bytes
-	array  *suffixarray.Index
+	wide   bool               // the folded text has characters of several bytes
+	seeds  *suffixarray.Index // of the folded text
 }
 
 // New returns an index of a text, which must be valid UTF-8 and less than 2 GiB.
@@ -71,7 +70,7 @@ func New(text string) (*Index, error) {
 	}
 	x := &Index{text: text, folded: newFolded(text)}
 	x.wide = utf8.RuneCountInString(x.folded.text) < len(x.folded.text)
-	x.array = suffixarray.New([]byte(x.folded.text))
+	x.array, x.seeds = suffixarray.New([]byte(text)), suffixarray.New([]byte(x.folded.text))
 	return x, nil
 }
 
@@ -89,16 +88,18 @@ func New(text string) (*Index, error) {
 // quotation has there too. The ends of an approximate place are moved to the
 // nearer end of the word that they cut, for at its ends an alignment is vague.
 //
-// Finding takes a scan of the text, and a few microseconds for each place at which
-// a seed of an approximate quotation occurs, but never more time than to align it
-// with the whole text a few times. Memory is linear in the text.
+// Finding takes a few microseconds, and as many for each place at which a seed of an
+// approximate quotation occurs, but never more time than to align it with the whole
+// text a few times. Memory is linear in the text.
 func (x *Index) Find(quotation string, parts ...Range) Result {
 	if !utf8.ValidString(quotation) || strings.TrimSpace(quotation) == "" {
 		return Result{}
 	}
 	places := collector{parts: parts}
 	for _, q := range []string{quotation, strings.TrimSpace(quotation)} {
-		x.exact(q, &places)
+		for _, at := range sorted(x.array.Lookup([]byte(q), -1)) {
+			places.add(Range{at, at + len(q)})
+		}
 		if len(places.found) > 0 {
 			return Result{How: Exact, Places: places.found}
 		}
@@ -108,7 +109,7 @@ func (x *Index) Find(quotation string, parts ...Range) Result {
 		return Result{}
 	}
 	lead, tail := margins(quotation, f)
-	for _, at := range sorted(x.array.Lookup([]byte(f.text), -1)) {
+	for _, at := range sorted(x.seeds.Lookup([]byte(f.text), -1)) {
 		start, end := x.folded.original(x.text, at, at+len(f.text))
 		places.add(x.extend(start, end, lead, tail))
 	}
@@ -124,21 +125,6 @@ func (x *Index) Find(quotation string, parts ...Range) Result {
 		return Result{How: Approximate, Places: places.found}
 	}
 	return Result{}
-}
-
-// exact collects the occurrences of a text, overlapping ones included.
-func (x *Index) exact(q string, places *collector) {
-	first := strings.Index(x.text, q)
-	if first < 0 {
-		return
-	}
-	if !strings.Contains(x.text[first+1:], q) { // the common case, by the fastest means
-		places.add(Range{first, first + len(q)})
-		return
-	}
-	for at := range align.Occurrences(x.text[first:], q) {
-		places.add(Range{first + at, first + at + len(q)})
-	}
 }
 
 // collector keeps the first places that lie in the parts.
