@@ -183,6 +183,10 @@ func (p *PreparedTokenLevel) Rank(ctx context.Context, reranker Reranker[chunker
 	return r, nil
 }
 
+// Candidates returns what the reranker was given for each query. They must not be
+// modified.
+func (r *TokenRanking) Candidates() [][]ScoredChunk[chunkers.PositionAwareChunk] { return r.found }
+
 // Ranked returns the chunks of each query, best first. They must not be modified.
 func (r *TokenRanking) Ranked() [][]ScoredChunk[chunkers.PositionAwareChunk] { return r.ranked }
 
