@@ -102,7 +102,7 @@ func (l chunkedLevel) chunk(_ context.Context, doc *spans.Document) (documentChu
 type PreparedTokenLevel struct {
 	given     TokenLevel
 	run       *engine[chunkers.PositionAwareChunk]
-	level     *tokenLevel
+	levels    map[int]level[chunkers.PositionAwareChunk] // by K
 	retrieved [][]ScoredChunk[chunkers.PositionAwareChunk]
 	depth     int
 }
@@ -123,7 +123,7 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 		return nil, err
 	}
 	e.Metrics = metrics
-	p := &PreparedTokenLevel{given: e, run: run, level: run.level.(*tokenLevel), depth: depth}
+	p := &PreparedTokenLevel{given: e, run: run, levels: map[int]level[chunkers.PositionAwareChunk]{}, depth: depth}
 	if chunks != nil {
 		if chunks.corpus != e.Corpus {
 			return nil, errors.New("preparing an evaluation: the chunks are of another corpus")
@@ -133,7 +133,6 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 	if err := run.prepare(ctx); err != nil {
 		return nil, err
 	}
-	run.level = p.level
 	run.diagnostics.Warnings = slices.Clip(run.diagnostics.Warnings) // finish appends to them
 	p.retrieved, err = run.retrieve(run.usage.context(ctx))
 	if err := run.stopped(ctx, err); err != nil {
@@ -210,10 +209,11 @@ func (r *TokenRanking) Judge(ctx context.Context, name string, k int) (*Result, 
 	if k > r.fetchK {
 		return nil, fmt.Errorf("judging %d chunks: only %d were ranked", k, r.fetchK)
 	}
-	run, level := r.prepared.run, r.prepared.level
+	run := r.prepared.run
 	run.name, run.k, run.fetchK, run.reranker, run.metrics = name, settled.k, fetchK, r.reranker, settled.metrics
-	level.k, level.measured = settled.k, settled.level.(*tokenLevel).measured
-	level.scorer.k = settled.k
+	if run.level, err = r.prepared.levelOf(settled); err != nil {
+		return nil, err
+	}
 	run.found = firstOf(r.found, fetchK)
 	ranked := firstOf(r.ranked, fetchK)
 	if err := run.stopped(ctx, run.score(ctx, ranked)); err != nil {
@@ -225,6 +225,20 @@ func (r *TokenRanking) Judge(ctx context.Context, name string, k int) (*Result, 
 	}
 	result.Diagnostics.Usage = nil
 	return result, nil
+}
+
+// levelOf returns what judges as many chunks as settled does.
+func (p *PreparedTokenLevel) levelOf(settled *engine[chunkers.PositionAwareChunk]) (level[chunkers.PositionAwareChunk], error) {
+	if l, ok := p.levels[settled.k]; ok {
+		return l, nil
+	}
+	if p.run.chunker != nil {
+		if _, err := settled.level.index(p.run.indexed, new(Diagnostics)); err != nil {
+			return nil, err
+		}
+	}
+	p.levels[settled.k] = settled.level
+	return settled.level, nil
 }
 
 // SumUsage returns the sums of usages by component and model, sorted by both.
