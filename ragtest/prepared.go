@@ -102,7 +102,8 @@ func (l chunkedLevel) chunk(_ context.Context, doc *spans.Document) (documentChu
 type PreparedTokenLevel struct {
 	given     TokenLevel
 	run       *engine[chunkers.PositionAwareChunk]
-	levels    map[int]level[chunkers.PositionAwareChunk] // by K
+	level     tokenLevel          // as prepared; has judged nothing
+	levels    map[int]*tokenLevel // those that judge, by K
 	retrieved [][]ScoredChunk[chunkers.PositionAwareChunk]
 	depth     int
 }
@@ -123,7 +124,8 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 		return nil, err
 	}
 	e.Metrics = metrics
-	p := &PreparedTokenLevel{given: e, run: run, levels: map[int]level[chunkers.PositionAwareChunk]{}, depth: depth}
+	p := &PreparedTokenLevel{given: e, run: run, levels: map[int]*tokenLevel{}, depth: depth}
+	l := run.level.(*tokenLevel)
 	if chunks != nil {
 		if chunks.corpus != e.Corpus {
 			return nil, errors.New("preparing an evaluation: the chunks are of another corpus")
@@ -133,6 +135,7 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 	if err := run.prepare(ctx); err != nil {
 		return nil, err
 	}
+	run.level, p.level = l, *l
 	run.diagnostics.Warnings = slices.Clip(run.diagnostics.Warnings) // finish appends to them
 	p.retrieved, err = run.retrieve(run.usage.context(ctx))
 	if err := run.stopped(ctx, err); err != nil {
@@ -211,9 +214,7 @@ func (r *TokenRanking) Judge(ctx context.Context, name string, k int) (*Result, 
 	}
 	run := r.prepared.run
 	run.name, run.k, run.fetchK, run.reranker, run.metrics = name, settled.k, fetchK, r.reranker, settled.metrics
-	if run.level, err = r.prepared.levelOf(settled); err != nil {
-		return nil, err
-	}
+	run.level = r.prepared.levelOf(settled.level.(*tokenLevel))
 	run.found = firstOf(r.found, fetchK)
 	ranked := firstOf(r.ranked, fetchK)
 	if err := run.stopped(ctx, run.score(ctx, ranked)); err != nil {
@@ -227,18 +228,17 @@ func (r *TokenRanking) Judge(ctx context.Context, name string, k int) (*Result, 
 	return result, nil
 }
 
-// levelOf returns what judges as many chunks as settled does.
-func (p *PreparedTokenLevel) levelOf(settled *engine[chunkers.PositionAwareChunk]) (level[chunkers.PositionAwareChunk], error) {
-	if l, ok := p.levels[settled.k]; ok {
-		return l, nil
+// levelOf returns what judges as settled does, which has not seen the chunks.
+func (p *PreparedTokenLevel) levelOf(settled *tokenLevel) *tokenLevel {
+	l, ok := p.levels[settled.k]
+	if !ok {
+		c := p.level
+		l = &c
+		l.k, l.measured, l.scorer = settled.k, settled.measured, newTokenScorer(nil, settled.k)
+		l.scorer.index = p.level.scorer.index
+		p.levels[settled.k] = l
 	}
-	if p.run.chunker != nil {
-		if _, err := settled.level.index(p.run.indexed, new(Diagnostics)); err != nil {
-			return nil, err
-		}
-	}
-	p.levels[settled.k] = settled.level
-	return settled.level, nil
+	return l
 }
 
 // SumUsage returns the sums of usages by component and model, sorted by both.

@@ -69,7 +69,6 @@ func (c counting) Embed(ctx context.Context, texts []string) ([][]float32, error
 	return c.Embedder.Embed(ctx, texts)
 }
 
-
 func handbook(tb testing.TB) sweep.Grid {
 	tb.Helper()
 	corpus, err := fixtures.ReadDir("../../examples/quickstart/testdata/handbook")
