@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -45,8 +46,59 @@ func cpu(tb testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// bareWork chunks, embeds each distinct text, and searches at the largest K.
+func bareWork(b *testing.B, g sweep.Grid) {
+	ctx := b.Context()
+	var queries []string
+	for _, q := range g.Queries {
+		queries = append(queries, q.Text)
+	}
+	vectors, err := g.Embedders[0].Embed(ctx, queries)
+	if err != nil {
+		b.Fatal(err)
+	}
+	known := map[string][]float32{}
+	for _, chunker := range g.Chunkers {
+		var chunks []chunk
+		var texts []string
+		for doc := range g.Corpus.All() {
+			pieces, err := chunker.ChunkWithPositions(ctx, doc)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, p := range pieces {
+				chunks = append(chunks, chunk{Text: p.Text})
+				if known[p.Text] == nil {
+					known[p.Text] = []float32{}
+					texts = append(texts, p.Text)
+				}
+			}
+		}
+		embedded, err := g.Embedders[0].Embed(ctx, texts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i, text := range texts {
+			known[text] = embedded[i]
+		}
+		added := make([][]float32, len(chunks))
+		for i, c := range chunks {
+			added[i] = known[c.Text]
+		}
+		store := ragtest.NewMemoryStore[chunk]()
+		if err := store.Add(ctx, chunks, added); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := store.SearchBatch(ctx, vectors, slices.Max(g.K)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkGrid compares a sweep of 150 cells over Chroma's collection with 150 single
-// evaluations, which are extrapolated: one in ten is run, in turns with the sweep.
+// evaluations, which are extrapolated: one in ten is run, in turns with the sweep. It
+// also compares its processor time with that of chunking, embedding distinct texts and
+// searching alone.
 func BenchmarkGrid(b *testing.B) {
 	for _, grid := range []struct {
 		name     string
@@ -62,7 +114,7 @@ func BenchmarkGrid(b *testing.B) {
 			g := chroma(b)
 			sizes(&g, grid.sizes, grid.overlaps...)
 			g.K = grid.ks
-			var swept, alone, sweptCPU, aloneCPU time.Duration
+			var swept, alone, sweptCPU, aloneCPU, bareCPU time.Duration
 			for b.Loop() {
 				start, startCPU := time.Now(), cpu(b)
 				r, err := g.Evaluate(b.Context())
@@ -84,12 +136,16 @@ func BenchmarkGrid(b *testing.B) {
 				}
 				alone += time.Since(start) * time.Duration(len(r.Cells)) / time.Duration(n)
 				aloneCPU += (cpu(b) - startCPU) * time.Duration(len(r.Cells)) / time.Duration(n)
+				startCPU = cpu(b)
+				bareWork(b, g)
+				bareCPU += cpu(b) - startCPU
 				b.Log(r.Work)
 			}
 			b.ReportMetric(swept.Seconds()/float64(b.N), "s/sweep")
 			b.ReportMetric(alone.Seconds()/swept.Seconds(), "times-faster")
 			b.ReportMetric(sweptCPU.Seconds()/float64(b.N), "cpu-s/sweep")
 			b.ReportMetric(aloneCPU.Seconds()/sweptCPU.Seconds(), "times-less-cpu")
+			b.ReportMetric(sweptCPU.Seconds()/bareCPU.Seconds(), "cpu/bare-work")
 		})
 	}
 }

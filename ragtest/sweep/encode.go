@@ -51,6 +51,9 @@ func (r *Report) check() error {
 	if len(r.Metrics) == 0 {
 		return fmt.Errorf("field metrics: empty, want at least one")
 	}
+	if len(r.Queries) == 0 {
+		return fmt.Errorf("field queries: empty, want at least one")
+	}
 	for i, c := range r.Cells {
 		if len(c.Scores) != len(r.Metrics) || len(c.Metrics) != len(r.Metrics) {
 			return fmt.Errorf("cell %d (%s): it has %d means and scores by %d metrics, want %d of each", i, c.Name, len(c.Metrics), len(c.Scores), len(r.Metrics))
