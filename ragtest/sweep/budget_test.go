@@ -1,0 +1,107 @@
+package sweep_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/chunkers/tokens"
+	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/ragtest/lexical"
+	"github.com/rageval/rageval/ragtest/sweep"
+	"github.com/rageval/rageval/spans"
+)
+
+// TestCurves compares with what a single evaluation of all chunks retrieves.
+func TestCurves(t *testing.T) {
+	g := handbook(t)
+	g.Embedders, g.Retrievers, g.FetchK = g.Embedders[:1], nil, []int{10}
+	length := tokens.Length(tokens.CL100K)
+	for _, budget := range []struct {
+		sweep.Budget
+		limit int
+		of    func(string) int
+	}{
+		{sweep.AtCharacters(900), 900, utf8.RuneCountInString}, {sweep.AtTokens(150), 150, length.Of}, {sweep.AtCharacters(1), 1, utf8.RuneCountInString},
+	} {
+		g.Budget = budget.Budget
+		r := evaluate(t, g)
+		if len(r.Curves) != 3*2 {
+			t.Fatalf("got %d curves, want 6", len(r.Curves))
+		}
+		for _, curve := range r.Curves {
+			if curve.Chunker == "chunkers.Func/positions=aligned" {
+				continue
+			}
+			e := ragtest.TokenLevel{Corpus: g.Corpus, Queries: g.Queries, Chunker: parse(t, curve.Chunker), Embedder: lexical.Embedder{}, K: 1000}
+			if curve.Reranker != "" {
+				e.Reranker, e.K, e.FetchK, e.Metrics = shortest{}, 10, 10, []ragtest.TokenMetric{ragtest.SpanMRR}
+			}
+			all, err := e.Evaluate(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, point := range curve.Points {
+				limit := float64(budget.limit) * float64(p+1) / 20
+				recall, used := 0.0, 0
+				for i, q := range all.Queries {
+					var fits []spans.Span
+					n := 0
+					for _, h := range q.Hits {
+						if float64(n+budget.of(h.Text)) > limit {
+							break
+						}
+						n += budget.of(h.Text)
+						fits = append(fits, h.Span)
+					}
+					used += n
+					one := spans.Recall(spans.Union(fits...), spans.Union(g.Queries[i].Relevant...))
+					recall += one
+					if p == 19 && one != curve.Recalls[i] {
+						t.Errorf("%v, %s, %s: got recall %v, want %v", budget.Budget, curve.Chunker, q.ID, curve.Recalls[i], one)
+					}
+				}
+				n := float64(len(all.Queries))
+				if math.Abs(point.Recall-recall/n) > 1e-12 || point.Used != float64(used)/n || point.Budget != limit {
+					t.Errorf("%v, %s, point %d: got %+v, want recall %v, used %v within %v", budget.Budget, curve.Chunker, p, point, recall/n, float64(used)/n, limit)
+				}
+				if point.Used > limit {
+					t.Errorf("%v of %v used", point.Used, limit)
+				}
+			}
+			if curve.Recall != curve.Points[19].Recall || curve.Low > curve.Recall || curve.High < curve.Recall {
+				t.Errorf("got recall %v in [%v, %v], want %v within", curve.Recall, curve.Low, curve.High, curve.Points[19].Recall)
+			}
+			if curve.Reranker == "" && curve.Short != 0 {
+				t.Errorf("%s: %d rankings were too short", curve.Chunker, curve.Short)
+			}
+		}
+	}
+}
+
+func parse(tb testing.TB, name string) chunkers.PositionAwareChunker {
+	tb.Helper()
+	if size := "fixed/size=100"; name == size {
+		return chunkers.FixedSize{Size: 100}
+	}
+	if name != "recursive/size=300/overlap=50" {
+		tb.Fatalf("chunker %s is not expected", name)
+	}
+	return chunkers.RecursiveCharacter{Size: 300, Overlap: 50}
+}
+
+func TestShortRankingsAreToldOf(t *testing.T) {
+	g := handbook(t)
+	g.Embedders, g.Retrievers, g.Rerankers, g.FetchK = g.Embedders[:1], nil, []ragtest.Reranker[chunk]{shortest{}}, []int{5}
+	g.Budget = sweep.AtCharacters(5000)
+	r := evaluate(t, g)
+	found := false
+	for _, w := range r.Warnings() {
+		found = found || strings.Contains(w, "ended within the budget of 5000 characters")
+	}
+	if !found {
+		t.Errorf("got warnings %q, want one of short rankings", r.Warnings())
+	}
+}
