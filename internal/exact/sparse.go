@@ -18,7 +18,8 @@ type postings struct {
 
 const (
 	// postingShare is how many times fewer components than all of them must be
-	// other than 0 for postings to be kept; they take 6 bytes for each.
+	// other than 0 for postings to be kept. They take 6 bytes for each, so that a
+	// matrix grows by 30% at most.
 	postingShare = 5
 	// sparseShare is how many times fewer pairs of components than all of them
 	// must both be expected to be other than 0 for postings to be faster: a pair
@@ -41,7 +42,7 @@ func newPostings(rows []float32, stride int) *postings {
 		for _, x := range row {
 			total += nonzero(x)
 		}
-		if total*postingShare > len(rows) {
+		if float64(total)*postingShare > float64(len(rows)) {
 			return nil
 		}
 	}
@@ -108,7 +109,7 @@ func newSparse(queries []float32, stride int) (forms []sparse, count int) {
 	for query := range slices.Chunk(queries, stride) {
 		components = appendNonzero(components[:0], query)
 		indexes := slices.Clone(components)
-		if count += len(indexes); count*sparseShare > len(queries)*postingShare {
+		if count += len(indexes); float64(count)*sparseShare > float64(len(queries))*postingShare {
 			return nil, len(queries)
 		}
 		values := make([]float32, len(indexes))
