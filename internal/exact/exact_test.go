@@ -375,13 +375,22 @@ func (c *cancelAfter) Err() error {
 }
 
 func TestCancellationBetweenBlocks(t *testing.T) {
-	m := newMatrix(t, randomVectors(rand.New(rand.NewPCG(7, 8)), 1000, 64, 9)...)
-	queries := make([]float32, 64)
-	queries[0] = 1
-	rows := 0
-	err := m.scan(&cancelAfter{t.Context(), 2}, packed{rows: queries}, share{0, 1, 0, 1}, func(_, _ int, scores []float32) { rows += len(scores) })
-	if err == nil {
-		t.Errorf("got %d rows and no error: the context was done after 2 of 3 blocks", rows)
+	r := rand.New(rand.NewPCG(7, 8))
+	for name, vectors := range map[string][][]float32{
+		"dense":  randomVectors(r, 1000, 64, 9),
+		"sparse": sparseVectors(r, 384, 2048, 60),
+	} {
+		m := newMatrix(t, vectors...)
+		queries := m.pack(vectors[:1])
+		if sparse := queries.suit(m.segments[0]); sparse != (name == "sparse") {
+			t.Fatalf("%s vectors are searched by postings: %t", name, sparse)
+		}
+		rows := 0
+		all := share{0, 1, 0, len(m.segments)}
+		err := m.scan(&cancelAfter{t.Context(), 2}, queries, all, func(_, _ int, scores []float32) { rows += len(scores) })
+		if err == nil || rows == 0 {
+			t.Errorf("%s: got %d rows and error %v: the context was done after 2 of 3 blocks", name, rows, err)
+		}
 	}
 }
 
@@ -432,67 +441,5 @@ func TestValidateChunks(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%d chunks, vectors %v, dimension %d: got %q, want %q", test.n, test.vectors, test.dim, got, test.want)
 		}
-	}
-}
-
-func BenchmarkDots(b *testing.B) {
-	const dim, nq, nv = 384, 12, 24
-	r := rand.New(rand.NewPCG(9, 10))
-	queries := slices.Concat(randomVectors(r, nq, dim, 1000)...)
-	vectors := slices.Concat(randomVectors(r, nv, dim, 1000)...)
-	for _, n := range []int{1, nq} {
-		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			scores := make([]float32, n*nv)
-			for b.Loop() {
-				dots(scores, queries[:n*dim], vectors, dim)
-			}
-			b.ReportMetric(float64(b.N)*float64(n*nv*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
-		})
-	}
-}
-
-func BenchmarkSearch(b *testing.B) {
-	const dim, rows, k = 384, 20_000, 10
-	r := rand.New(rand.NewPCG(11, 12))
-	m := newMatrix(b, randomVectors(r, rows, dim, 1000)...)
-	queries := randomVectors(r, 500, dim, 1000)
-	for _, n := range []int{1, 500} {
-		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := m.Search(b.Context(), queries[:n], k); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.N)*float64(n*rows*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
-		})
-	}
-}
-
-// BenchmarkSearchSparse searches vectors of 2,048 components of which 270 are not
-// 0, with queries of 110, as hashed words and their parts make them.
-func BenchmarkSearchSparse(b *testing.B) {
-	const dim, rows, k = 2048, 5000, 10
-	r := rand.New(rand.NewPCG(15, 16))
-	m := newMatrix(b, sparseVectors(r, rows, dim, 270)...)
-	queries := sparseVectors(r, 500, dim, 110)
-	for _, n := range []int{1, 500} {
-		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := m.Search(b.Context(), queries[:n], k); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkAppend(b *testing.B) {
-	vectors := randomVectors(rand.New(rand.NewPCG(13, 14)), 1000, 384, 1000)
-	b.ReportAllocs()
-	for b.Loop() {
-		newMatrix(b, vectors...)
 	}
 }

@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// groupQueries is how many queries one pass over the vectors serves: enough
-	// for a vector's way from memory to be repaid, few enough to share the work
-	// of several hundred queries out. It is a multiple of what a tile
-	// of any kernel holds.
+	// groupQueries is how many queries one pass over the vectors serves at most:
+	// enough for a vector's way from memory to be repaid, few enough to share the
+	// work of several hundred queries out, and a multiple of what a tile holds.
 	groupQueries = 120
 	// blockLen is how many components of vectors are compared with a whole
 	// group of queries before the next ones are looked at: 96 KiB, which stay in
@@ -73,10 +72,11 @@ func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, 
 	err = parallel.Do(ctx, workers, len(queries), func(_ context.Context, q int) error {
 		var all []Hit
 		var counted []ladder
+		group := q / shares[0].last * parts // its first share: all groups but the last are as large as the first
 		for part := range parts {
-			i := q/groupQueries*parts + part
-			all = append(all, tops[i][q%groupQueries].heap...)
-			counted = append(counted, ladders[i][q%groupQueries])
+			at := q - shares[group].first
+			all = append(all, tops[group+part][at].heap...)
+			counted = append(counted, ladders[group+part][at])
 		}
 		slices.SortFunc(all, Compare)
 		found[q] = slices.Clip(all[:min(k, len(all))])
@@ -119,13 +119,14 @@ type share struct {
 }
 
 // shares shares a search for n queries out, few queries by rows and many by
-// groups: each group to as many parts of the rows.
+// groups of about equal size: each group to as many parts of the rows.
 func (m *Matrix) shares(n, workers int) (shares []share, parts int) {
 	groups := ceilDiv(n, groupQueries)
+	size := ceilDiv(ceilDiv(n, groups), 4) * 4 // a multiple of what a tile holds
 	parts = min(len(m.segments), ceilDiv(8*workers, groups))
-	for first := 0; first < n; first += groupQueries {
+	for first := 0; first < n; first += size {
 		for part := range parts {
-			shares = append(shares, share{first, min(first+groupQueries, n), part * len(m.segments) / parts, (part + 1) * len(m.segments) / parts})
+			shares = append(shares, share{first, min(first+size, n), part * len(m.segments) / parts, (part + 1) * len(m.segments) / parts})
 		}
 	}
 	return shares, parts

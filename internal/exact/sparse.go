@@ -18,7 +18,8 @@ type postings struct {
 
 const (
 	// postingShare is how many times fewer components than all of them must be
-	// other than 0 for postings to be kept; they take 6 bytes for each.
+	// other than 0 for postings to be kept. They take 6 bytes for each, so that a
+	// matrix grows by 30% at most.
 	postingShare = 5
 	// sparseShare is how many times fewer pairs of components than all of them
 	// must both be expected to be other than 0 for postings to be faster: a pair
@@ -36,15 +37,20 @@ func newPostings(rows []float32, stride int) *postings {
 	if stride < sparseStride {
 		return nil
 	}
-	count := len(rows) / stride
-	components := make([]uint32, 0, stride) // that are not 0, of all rows
-	ends := make([]int, 0, count)           // of each row's
+	total := 0
+	for row := range slices.Chunk(rows, stride) {
+		for _, x := range row {
+			total += nonzero(x)
+		}
+		if float64(total)*postingShare > float64(len(rows)) {
+			return nil
+		}
+	}
+	components := make([]uint32, 0, total+stride) // that are not 0, of all rows
+	ends := make([]int, 0, len(rows)/stride)      // of each row's
 	for row := range slices.Chunk(rows, stride) {
 		components = appendNonzero(components, row)
 		ends = append(ends, len(components))
-		if len(components)*postingShare > len(rows) {
-			return nil
-		}
 	}
 	first := make([]uint32, stride+2)
 	for _, c := range components {
@@ -55,7 +61,7 @@ func newPostings(rows []float32, stride int) *postings {
 	}
 	// first[c+1] is where component c's next posting goes, and in the end where
 	// those of component c+1 start.
-	p := &postings{count, first[:stride+1], make([]uint16, len(components)), make([]float32, len(components))}
+	p := &postings{len(ends), first[:stride+1], make([]uint16, total), make([]float32, total)}
 	start := 0
 	for i, end := range ends {
 		row := rows[i*stride:][:stride]
@@ -69,15 +75,20 @@ func newPostings(rows []float32, stride int) *postings {
 	return p
 }
 
-// appendNonzero appends the indexes of the components that are not 0. It does
-// not branch on them, which no processor could foresee.
+// nonzero returns 1 if x is neither 0 nor -0. It does not branch on what no
+// processor could foresee.
+func nonzero(x float32) int {
+	magnitude := math.Float32bits(x) << 1
+	return int((magnitude | -magnitude) >> 31)
+}
+
+// appendNonzero appends the indexes of the components that are not 0.
 func appendNonzero(indexes []uint32, row []float32) []uint32 {
 	n := len(indexes)
 	indexes = slices.Grow(indexes, len(row))[:n+len(row)]
 	for c, x := range row {
 		indexes[n] = uint32(c)
-		magnitude := math.Float32bits(x) << 1
-		n += int((magnitude | -magnitude) >> 31)
+		n += nonzero(x)
 	}
 	return indexes[:n]
 }
@@ -94,11 +105,11 @@ func newSparse(queries []float32, stride int) (forms []sparse, count int) {
 	if stride < sparseStride {
 		return nil, len(queries)
 	}
-	var nonzero []uint32
+	var components []uint32
 	for query := range slices.Chunk(queries, stride) {
-		nonzero = appendNonzero(nonzero[:0], query)
-		indexes := slices.Clone(nonzero)
-		if count += len(indexes); count*sparseShare > len(queries)*postingShare {
+		components = appendNonzero(components[:0], query)
+		indexes := slices.Clone(components)
+		if count += len(indexes); float64(count)*sparseShare > float64(len(queries))*postingShare {
 			return nil, len(queries)
 		}
 		values := make([]float32, len(indexes))
