@@ -2,7 +2,6 @@ package ragtest
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"sync"
@@ -21,12 +20,17 @@ type bencher interface {
 	ReportMetric(n float64, unit string)
 }
 
+// misuseError is an error of the test, not of what it measures.
+type misuseError string
+
+func (e misuseError) Error() string { return string(e) }
+
 // benchmark prepares once, times rounds of retrieving and scoring, and reports
 // the metrics.
 func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C]) (*Result, error) {
 	// Loop sets N to 0 on its first call, and again when it is done.
 	if b, ok := b.(*testing.B); ok && b.N == 0 {
-		return nil, errors.New("the evaluation is within this benchmark's own b.Loop: it brings its own loop, so call it once, outside")
+		return nil, misuseError("the evaluation is within this benchmark's own b.Loop: it brings its own loop, so call it once, outside")
 	}
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
@@ -40,7 +44,7 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 		}
 	}
 	if rounds == 0 {
-		return nil, errors.New("this benchmark ran a loop or an evaluation before: the evaluation is the benchmark's loop, so it runs once; put each into a sub-benchmark with b.Run, outside any loop")
+		return nil, misuseError("this benchmark ran a loop or an evaluation before: the evaluation is the benchmark's loop, so it runs once; put each into a sub-benchmark with b.Run, outside any loop")
 	}
 	perQuery := float64(b.Elapsed().Nanoseconds()) / float64(rounds) / float64(len(e.queries))
 	r, err := e.finish(ctx)

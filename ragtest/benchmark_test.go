@@ -108,7 +108,7 @@ func TestBenchmarks(t *testing.T) {
 		"range":        {},
 		"stopped":      {},
 		"wrapped":      {},
-		"fails":        {"ragtest: retrieving: boom", ""},
+		"fails":        {"ragtest: could not measure: retrieving: boom", ""},
 		"threshold":    {"ragtest: span_recall: got 0.8333, want >= 0.9", "span_recall     0.8333  0.5000 to 1.0000  0.8333   0.5000  2             >= 0.9 FAILED"},
 		"other-metric": {},
 	} {

@@ -39,7 +39,17 @@ type TokenLevel struct {
 	// ignores this field.
 	Repeat int
 
-	Reporters []Reporter // called by RunTokenLevel
+	// Baseline is the path of a file with the scores of an earlier run, relative to
+	// the folder of the test, that RunTokenLevel compares with, query by query; "":
+	// none. The test fails if a metric's mean fell by more than Margin and the loss is
+	// no chance: the one-sided paired sign-flip test, adjusted for the number of
+	// metrics (Holm), has p <= 0.05. It says what would have been noticed. With
+	// RAGTEST_UPDATE=1 in the environment the file is written instead.
+	Baseline string
+	Margin   float64
+
+	Severities Severities // what RunTokenLevel does about each outcome; zero: fail
+	Reporters  []Reporter // called by RunTokenLevel
 }
 
 // ChunkLevel is an evaluation against chunk-level ground truth: which of the
@@ -62,7 +72,11 @@ type ChunkLevel struct {
 	FetchK    int
 	Metrics   []ChunkMetric // nil: ChunkRecall, ChunkPrecision, ChunkF1
 	Repeat    int
-	Reporters []Reporter // called by RunChunkLevel
+
+	Baseline   string
+	Margin     float64
+	Severities Severities
+	Reporters  []Reporter // called by RunChunkLevel
 }
 
 // Evaluate runs the evaluation, in these steps:

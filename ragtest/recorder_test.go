@@ -28,6 +28,10 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	r.say("fatal", format, args...)
 	runtime.Goexit()
 }
+func (r *recorder) Skipf(format string, args ...any) {
+	r.say("skip", format, args...)
+	runtime.Goexit()
+}
 func (r *recorder) Output() io.Writer           { return output{r} }
 func (r *recorder) Attr(key, value string)      { r.say("attr", "%s=%s", key, value) }
 func (r *recorder) ArtifactDir() string         { return r.dir }

@@ -25,6 +25,7 @@ type Result struct {
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
 	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
 	Thresholds        []ThresholdResult `json:"thresholds,omitempty"`
+	Baseline          *BaselineResult   `json:"baseline,omitempty"` // nil if there is none to compare with
 	Diagnostics       Diagnostics       `json:"diagnostics"`
 	Components        Components        `json:"components"`
 	CorpusFingerprint string            `json:"corpusFingerprint"`       // of spans.Corpus.Fingerprint

@@ -25,9 +25,10 @@ import (
 //     ns/query. Since the loop is RunTokenLevel's own, a benchmark calls it
 //     once, outside any loop. The Unit lines by which benchstat compares
 //     exactly are printed once.
-//  3. An evaluation that cannot run fails the test at once.
+//  3. An evaluation whose fields are wrong fails the test at once, and so does one
+//     that could not measure, unless Severities says otherwise.
 //  4. The thresholds are judged. Their metrics are computed even if Metrics
-//     does not list them.
+//     does not list them. Then the run is compared with its Baseline.
 //  5. The reporters are called.
 //  6. The table is logged; in a benchmark only with -v, or if a threshold does
 //     not hold. Each mean goes, with all its digits, to the test's attributes
@@ -36,14 +37,17 @@ import (
 //     -artifacts). Further runs in one test are named ragtest.<name>.<metric>
 //     and ragtest-<name>.json, after Name or, without one, their number.
 //  7. Each threshold that does not hold fails the test with the queries that
-//     are furthest from it and what they missed.
+//     are furthest from it and what they missed. So does a run that is worse than
+//     its baseline, with the queries that lost most, or whose baseline is of
+//     another corpus.
 //
 // It returns the result whether the thresholds hold or not.
 func RunTokenLevel(tb testing.TB, e TokenLevel, thresholds ...TokenThreshold) *Result {
 	tb.Helper()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	return run(tb, name, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
+	g := gate{e.Baseline, e.Margin, e.Severities, e.Corpus}
+	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
 }
 
 // RunChunkLevel evaluates e within a test or a benchmark, as [RunTokenLevel]
@@ -52,23 +56,32 @@ func RunChunkLevel(tb testing.TB, e ChunkLevel, thresholds ...ChunkThreshold) *R
 	tb.Helper()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	return run(tb, name, e.Reporters, thresholds, func() (*engine[chunkers.Chunk], error) { return e.engine(thresholds) })
+	g := gate{e.Baseline, e.Margin, e.Severities, e.Corpus}
+	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.Chunk], error) { return e.engine(thresholds) })
 }
 
-func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name string, reporters []Reporter, thresholds []T, newEngine func() (*engine[C], error)) *Result {
+func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name string, g gate, reporters []Reporter, thresholds []T, newEngine func() (*engine[C], error)) *Result {
 	tb.Helper()
 	ctx, cancel := withDeadline(tb)
 	defer cancel()
 	ctx = context.WithValue(ctx, testNameKey{}, tb.Name())
-	r, err := evaluate(ctx, tb, reporters, newEngine)
+	e, err := newChecked(g, reporters, newEngine)
 	if err != nil {
 		tb.Fatalf("ragtest: %v", err)
 		return nil
+	}
+	r, err := evaluate(ctx, tb, e)
+	if err != nil {
+		return g.notMeasured(tb, e.name, err)
 	}
 	for _, t := range thresholds {
 		name := t.metric().Name()
 		mean, _ := r.Score(name)
 		r.Thresholds = append(r.Thresholds, t.want().judge(name, mean, r.queryScores(name)))
+	}
+	verdict, err := g.settle(tb, r)
+	if err != nil {
+		g.severities.CouldNotMeasure.do(tb, "ragtest: could not measure: %v", err)
 	}
 	report(ctx, tb, reporters, r)
 	publish(tb, name, r)
@@ -77,19 +90,43 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 			tb.Errorf("ragtest: %s\nreproduce: %s", r.failure(t, thresholds[i].want()), reproduce(tb))
 		}
 	}
+	if verdict != nil {
+		verdict()
+	}
 	return r
 }
 
-func evaluate[C chunkers.Indexed](ctx context.Context, tb testing.TB, reporters []Reporter, newEngine func() (*engine[C], error)) (*Result, error) {
+// notMeasured says that a run came to no result, and returns one without scores
+// for a test that goes on.
+func (g gate) notMeasured(tb testing.TB, name string, err error) *Result {
+	tb.Helper()
+	if _, ok := err.(misuseError); ok {
+		tb.Fatalf("ragtest: %v", err)
+		return nil
+	}
+	const text = "ragtest: could not measure: %v"
+	if g.severities.CouldNotMeasure == Fail {
+		tb.Fatalf(text, err)
+		return nil
+	}
+	g.severities.CouldNotMeasure.do(tb, text, err)
+	return &Result{Name: name}
+}
+
+// newChecked returns the engine of an evaluation that could be run by its fields.
+func newChecked[C chunkers.Indexed](g gate, reporters []Reporter, newEngine func() (*engine[C], error)) (*engine[C], error) {
 	for i, reporter := range reporters {
 		if reporter == nil || holdsNil(reporter) {
 			return nil, fmt.Errorf("field Reporters: reporter %d is nil", i)
 		}
 	}
-	e, err := newEngine()
-	if err != nil {
+	if err := g.validate(); err != nil {
 		return nil, err
 	}
+	return newEngine()
+}
+
+func evaluate[C chunkers.Indexed](ctx context.Context, tb testing.TB, e *engine[C]) (*Result, error) {
 	e.trace.progress = progress(tb)
 	if b, ok := tb.(bencher); ok {
 		return benchmark(ctx, b, e)

@@ -161,23 +161,30 @@ func (r *Result) failure(t ThresholdResult, want bound) string {
 		if want.upper { // too much was found, not too little
 			missed = nil
 		}
-		for _, p := range missed[:min(missedPassages, len(missed))] {
-			fmt.Fprintf(&b, "\n          missed %s", place(p.Span, p.ChunkID))
-			if p.Text != "" {
-				fmt.Fprintf(&b, " %q", abbreviate(p.Text, 80))
-			}
-			fmt.Fprintf(&b, ", lost by %s", p.Lost)
-			if p.Rank > 0 {
-				fmt.Fprintf(&b, " at rank %d", p.Rank)
-			}
-		}
-		if more := len(missed) - missedPassages; more > 0 {
-			fmt.Fprintf(&b, "\n          and %d more", more)
-		}
+		b.WriteString(describeMissed(missed))
 		if len(q.Hits) > 0 {
 			first := q.Hits[0]
 			fmt.Fprintf(&b, "\n          retrieved first %s %q", place(first.Span, first.ChunkID), abbreviate(first.Text, 80))
 		}
+	}
+	return b.String()
+}
+
+// describeMissed lists what was missed, the first passages of it.
+func describeMissed(missed []Passage) string {
+	var b strings.Builder
+	for _, p := range missed[:min(missedPassages, len(missed))] {
+		fmt.Fprintf(&b, "\n          missed %s", place(p.Span, p.ChunkID))
+		if p.Text != "" {
+			fmt.Fprintf(&b, " %q", abbreviate(p.Text, 80))
+		}
+		fmt.Fprintf(&b, ", lost by %s", p.Lost)
+		if p.Rank > 0 {
+			fmt.Fprintf(&b, " at rank %d", p.Rank)
+		}
+	}
+	if more := len(missed) - missedPassages; more > 0 {
+		fmt.Fprintf(&b, "\n          and %d more", more)
 	}
 	return b.String()
 }

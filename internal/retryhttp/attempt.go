@@ -81,7 +81,9 @@ func passes(err error) bool {
 	if errors.As(err, &reset) {
 		return true
 	}
-	for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE} {
+	// A connection that breaks while the request is written may be closed by
+	// net/http before the write says why.
+	for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE} {
 		if errors.Is(err, target) {
 			return true
 		}

@@ -120,6 +120,7 @@ func (t *Transport) redact(s string) string {
 //	{"error": {"message": …, "code": …}}   OpenAI, Azure, vLLM
 //	{"error": …}                           Ollama, Text Embeddings Inference
 //	{"message": …}                         Cohere
+//	{"error": …, "message": …}             Chroma, whose error is the kind alone
 //	{"detail": …}                          Jina, Voyage
 //
 // and the body itself in any other.
@@ -141,10 +142,10 @@ func (t *Transport) message(body []byte) (message, code string) {
 		}
 		return t.abbreviate(inner.Message), code
 	}
-	text := string(body)
 	if answer.Message != "" {
-		text = answer.Message
+		return t.abbreviate(answer.Message), ""
 	}
+	text := string(body)
 	for _, raw := range []json.RawMessage{answer.Error, answer.Detail} {
 		var s string
 		if json.Unmarshal(raw, &s) == nil && s != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"unicode/utf8"
 
 	"github.com/rageval/rageval/internal/retryhttp"
 )
@@ -50,10 +51,10 @@ func TestErrorsKeepSecrets(t *testing.T) {
 }
 
 func TestMessageIsShort(t *testing.T) {
-	for _, body := range []string{strings.Repeat("word ", 50_000), strings.Repeat("é", 200), "\xff\xfe" + strings.Repeat("a", 400), strings.Repeat("\x00\n", 200)} {
+	for _, body := range []string{strings.Repeat("word ", 50_000), "a" + strings.Repeat("é", 200), "\xff\xfe" + strings.Repeat("a", 400), strings.Repeat("\x00\n", 200)} {
 		_, err := post(t, &retryhttp.Transport{Base: &script{answers: []answer{status(400, body)}}}, t.Context())
 		var e *retryhttp.Error
-		if !errors.As(err, &e) || len(e.Message) > 310 || strings.ContainsAny(err.Error(), "\n\x00") || !strings.HasSuffix(e.Message, "…") {
+		if !errors.As(err, &e) || len(e.Message) > 310 || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(e.Message) || strings.ContainsRune(strings.TrimPrefix(e.Message, "\uFFFD"), utf8.RuneError) || !strings.HasSuffix(e.Message, "…") {
 			t.Errorf("got %v, want a short message of one line", err)
 		}
 	}

@@ -108,6 +108,7 @@ func TestAttempts(t *testing.T) {
 		{"429", []answer{status(429, ""), ok}, 2, ""},
 		{"408, 500, 502, 503, 504, 529", []answer{status(408, ""), status(500, ""), status(502, ""), status(503, ""), status(504, ""), status(529, ""), ok}, 7, ""},
 		{"reset", []answer{broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), ok}, 2, ""},
+		{"closed while writing", []answer{broken(&net.OpError{Op: "write", Err: net.ErrClosed}), ok}, 2, ""},
 		{"closed", []answer{broken(io.EOF), ok}, 2, ""},
 		{"DNS for now", []answer{broken(&net.DNSError{IsTemporary: true}), ok}, 2, ""},
 		{"silent", []answer{silent, ok}, 2, ""},
@@ -115,6 +116,7 @@ func TestAttempts(t *testing.T) {
 		{"cut short", []answer{status(200, `{"a":[1,2`), status(200, ""), status(200, " "), ok}, 4, ""},
 		{"400", []answer{status(400, `{"error":{"message":"bad","code":"too_long"}}`)}, 1, `400 Bad Request: "bad", code "too_long" (1 attempt)`},
 		{"401", []answer{status(401, `{"message":"who"}`)}, 1, `401 Unauthorized: "who" (1 attempt)`},
+		{"404", []answer{status(404, `{"error":"NotFoundError","message":"no such collection"}`)}, 1, `404 Not Found: "no such collection" (1 attempt)`},
 		{"403", []answer{status(403, `{"detail":"no"}`)}, 1, `403 Forbidden: "no" (1 attempt)`},
 		{"404", []answer{status(404, `{"error":"model \"m\" not found"}`)}, 1, `404 Not Found: "model \"m\" not found" (1 attempt)`},
 		{"422", []answer{status(422, `{"detail":[{"loc":["body"]}]}`)}, 1, `422 Unprocessable Entity: "{\"detail\":[{\"loc\":[\"body\"]}]}" (1 attempt)`},
@@ -224,6 +226,47 @@ func TestRetryAfter(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What one answer asks for does not count for the next attempt.
+func TestRetryAfterIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []answer{status(429, "", "Retry-After", "20"), broken(io.EOF), ok}}
+		if _, err := post(t, &retryhttp.Transport{Base: s}, t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if wait := (s.times[2] - s.times[1]).Seconds(); wait > 2 {
+			t.Errorf("waited %vs after an attempt without an answer, want at most 2", wait)
+		}
+	})
+}
+
+// closer counts how often it is closed.
+type closer struct {
+	io.Reader
+	closed *int
+}
+
+func (c closer) Close() error { *c.closed++; return nil }
+
+func TestBodiesAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, code := range []int{200, 400, 500} {
+			opened, closed, sent := 0, 0, 0
+			s := &script{answers: []answer{func(*http.Request) (*http.Response, error) {
+				opened++
+				return &http.Response{StatusCode: code, Body: closer{strings.NewReader("{}"), &closed}}, nil
+			}}}
+			req, err := http.NewRequestWithContext(t.Context(), "POST", "http://models.test", closer{strings.NewReader("the request"), &sent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = (&retryhttp.Transport{Base: s}).RoundTrip(req)
+			if (err != nil) != (code != 200) || opened == 0 || closed != opened || sent != 1 {
+				t.Errorf("status %d: got %v, %d bodies of answers closed of %d, and that of the request %d times", code, err, closed, opened, sent)
+			}
+		}
+	})
 }
 
 func TestRetryAfterTooLong(t *testing.T) {

@@ -21,8 +21,9 @@ import (
 	"github.com/rageval/rageval/ragtest/openai"
 )
 
-// canary is the key of all tests; no output may hold it.
-const canary = "sk-canary-0123456789abcdefghij"
+// canary is the key of all tests; no output may hold it. It does not look like a
+// key of OpenAI's.
+const canary = "canary.0123456789"
 
 // api is a server of the documented protocol. A request that breaks it fails the
 // test, and is answered as OpenAI documents errors.
