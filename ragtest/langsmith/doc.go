@@ -93,7 +93,8 @@
 // not kept: call them again.
 //
 // Requests to record are sent four at a time, each of at most 100 runs and, but for a
-// query that is larger alone, 8 MiB; only these are in memory beside the result.
+// query that is larger alone, 8 MiB; only these are in memory beside the result and the
+// IDs of the dataset's examples.
 //
 // # Protocol
 //

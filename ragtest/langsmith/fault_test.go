@@ -130,17 +130,17 @@ func TestNothingIsLostAndNothingIsDouble(t *testing.T) {
 
 func workflow(t *testing.T, s *langsmithtest.Server) {
 	t.Helper()
-	e := evaluation(t, 120)
+	e := evaluation(t, 105)
 	done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := done.Created; got != 120 {
-		t.Errorf("got %d created examples, want 120", got)
+	if got := done.Created; got != 105 {
+		t.Errorf("got %d created examples, want 105", got)
 	}
 	d := s.Dataset(TokenDataset)
-	if got := len(d.Examples); got != 120 {
-		t.Errorf("got %d examples, want 120", got)
+	if got := len(d.Examples); got != 105 {
+		t.Errorf("got %d examples, want 105", got)
 	}
 	for _, x := range d.Examples {
 		if x.Changes() != 1 {
@@ -148,13 +148,13 @@ func workflow(t *testing.T, s *langsmithtest.Server) {
 		}
 	}
 	e.Queries[5].Text = "A question that was improved?"
-	if done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries); err != nil || done.Updated != 1 || done.Unchanged != 119 || done.Created != 0 {
+	if done, err := UploadTokenTruth(t.Context(), "", e.Corpus, e.Queries); err != nil || done.Updated != 1 || done.Unchanged != 104 || done.Created != 0 {
 		t.Errorf("second upload: got %+v (error %v)", done, err)
 	}
 	if e.Queries, err = LoadTokenTruth(t.Context(), "", e.Corpus); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(e.Queries); got != 120 || e.Queries[5].Text != "A question that was improved?" {
+	if got := len(e.Queries); got != 105 || e.Queries[5].Text != "A question that was improved?" {
 		t.Fatalf("loaded %d queries, the sixth %q", got, e.Queries[5].Text)
 	}
 	var results []*ragtest.Result
