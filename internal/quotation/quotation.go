@@ -1,5 +1,12 @@
 // Package quotation finds where a quotation, as someone or something wrote it down,
 // stands in a document.
+//
+// Of the 790 quotations of Chroma's chunking_evaluation data (Smith & Troynikov 2024),
+// 693 occur once in their document. Spoilt in their layout, at least 99 % of them are
+// found where they were, to the character but for white space at the ends; with edits
+// of 3 % of the characters 99.9 %, of 8 % 98 %, to nine tenths of the passage. Of those
+// that occur several times, none is found alone. None of all is found at another
+// passage. Tests of this package assert that.
 package quotation
 
 import (
