@@ -11,14 +11,6 @@ import (
 	"github.com/rageval/rageval/spans"
 )
 
-// This file is the evaluation in single steps, for those who evaluate many
-// configurations that have steps in common:
-//
-//	Chunk -> Prepare -> Rank -> Judge
-//
-// Any number of the later can follow one of the earlier. [TokenLevel.Evaluate] is
-// for everybody else.
-
 // Validate returns the error that [TokenLevel.Evaluate] returns before it chunks
 // anything, if any.
 func (e TokenLevel) Validate() error {
@@ -26,17 +18,23 @@ func (e TokenLevel) Validate() error {
 	return err
 }
 
-// TokenChunks are the chunks of a corpus, made by [TokenLevel.Chunk].
+// TokenChunks are the chunks of a corpus, made by [TokenLevel.Chunk]. They are
+// immutable, and safe for concurrent use.
 type TokenChunks struct {
-	corpus  *spans.Corpus
-	chunker chunkers.PositionAwareChunker
-	of      map[spans.DocumentID]documentChunks[chunkers.PositionAwareChunk]
-	all     []chunkers.PositionAwareChunk
-	usage   []Usage
+	corpus *spans.Corpus
+	of     map[spans.DocumentID]documentChunks[chunkers.PositionAwareChunk]
+	all    []chunkers.PositionAwareChunk
+	usage  []Usage
 }
 
-// Chunk chunks the corpus of e. It needs what [TokenLevel.Evaluate] needs, though
-// it does not look at it.
+// Chunk chunks the corpus of e. It is the first of the steps that [TokenLevel.Evaluate]
+// consists of, for those who evaluate many configurations that have steps in common,
+// as package sweep does:
+//
+//	TokenLevel.Chunk -> TokenLevel.Prepare -> PreparedTokenLevel.Rank -> TokenRanking.Judge
+//
+// Any number of the later can follow one of the earlier. All fields of e must be
+// valid, as for Evaluate, whichever of them a step needs.
 func (e TokenLevel) Chunk(ctx context.Context) (*TokenChunks, error) {
 	run, err := e.engine(nil)
 	if err != nil {
@@ -45,7 +43,7 @@ func (e TokenLevel) Chunk(ctx context.Context) (*TokenChunks, error) {
 	if run.chunker == nil {
 		return nil, errors.New("field Chunker: nil, want one")
 	}
-	c := &TokenChunks{corpus: e.Corpus, chunker: e.Chunker, of: map[spans.DocumentID]documentChunks[chunkers.PositionAwareChunk]{}}
+	c := &TokenChunks{corpus: e.Corpus, of: map[spans.DocumentID]documentChunks[chunkers.PositionAwareChunk]{}}
 	docs := slices.Collect(e.Corpus.All())
 	kept := make([]documentChunks[chunkers.PositionAwareChunk], len(docs))
 	at := make(map[spans.DocumentID]int, len(docs))
@@ -65,6 +63,9 @@ func (e TokenLevel) Chunk(ctx context.Context) (*TokenChunks, error) {
 	c.usage = run.usage.total()
 	return c, nil
 }
+
+// Equal reports whether both are the same, not copies.
+func (c *TokenChunks) Equal(d *TokenChunks) bool { return c == d }
 
 // Chunks returns all chunks, in the order of corpus and document. They must not be
 // modified.
@@ -130,6 +131,9 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 		if chunks.corpus != e.Corpus {
 			return nil, errors.New("preparing an evaluation: the chunks are of another corpus")
 		}
+		if e.Chunker == nil {
+			return nil, errors.New("field Chunker: nil, want the one that made the chunks")
+		}
 		run.level = chunkedLevel{run.level, chunks.of}
 	}
 	if err := run.prepare(ctx); err != nil {
@@ -145,6 +149,9 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 	run.trace.mark()
 	return p, nil
 }
+
+// Equal reports whether both are the same, not copies.
+func (p *PreparedTokenLevel) Equal(q *PreparedTokenLevel) bool { return p == q }
 
 // Usage returns what embedding, indexing, retrieving and reranking consumed of
 // services so far.
@@ -184,6 +191,9 @@ func (p *PreparedTokenLevel) Rank(ctx context.Context, reranker Reranker[chunker
 	}
 	return r, nil
 }
+
+// Equal reports whether both are the same, not copies.
+func (r *TokenRanking) Equal(s *TokenRanking) bool { return r == s }
 
 // Candidates returns what the reranker was given for each query. They must not be
 // modified.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
@@ -31,6 +32,9 @@ func AtTokens(n int) Budget { return AtLength(n, tokens.Length(tokens.CL100K)) }
 // AtLength returns a budget of n units of a length, such as tokens of another
 // tokenizer: see [tokens.Length]. The zero Length counts characters.
 func AtLength(n int, length chunkers.Length) Budget { return Budget{n, length, true} }
+
+// Equal reports whether both are of one size and unit.
+func (b Budget) Equal(c Budget) bool { return b.String() == c.String() }
 
 // String returns such as "2000 characters", "2000 cl100k".
 func (b Budget) String() string {
@@ -131,19 +135,19 @@ func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]score
 		left := relevant
 		length, fits := 0, 0
 		point := 0
-		settle := func(next int) { // the points below next hold what was taken so far
+		settle := func(next float64) { // the points below next hold what was taken so far
 			recall := 1.0
 			if !relevant.Empty() {
 				recall = float64(relevant.Len()-left.Len()) / float64(relevant.Len())
 			}
-			for ; point < curvePoints && float64(next) > c.budgetAt(b, point); point++ {
+			for ; point < curvePoints && next > c.budgetAt(b, point); point++ {
 				recalls[point] = append(recalls[point], recall)
 				used[point] += float64(length)
 			}
 		}
 		for _, h := range list {
 			next := length + b.of(h.Chunk.Text)
-			settle(next)
+			settle(float64(next))
 			if next > b.limit {
 				break
 			}
@@ -154,7 +158,7 @@ func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]score
 		if fits == len(list) && (total == 0 || fits < total) && length < b.limit {
 			c.Short++
 		}
-		settle(b.limit + 1)
+		settle(math.Inf(1))
 	}
 	n := float64(len(ranked))
 	for i := range curvePoints {

@@ -25,6 +25,7 @@ func TestCurves(t *testing.T) {
 		of    func(string) int
 	}{
 		{sweep.AtCharacters(900), 900, utf8.RuneCountInString}, {sweep.AtTokens(150), 150, length.Of}, {sweep.AtCharacters(1), 1, utf8.RuneCountInString},
+		{sweep.AtCharacters(math.MaxInt), math.MaxInt, utf8.RuneCountInString},
 	} {
 		g.Budget = budget.Budget
 		r := evaluate(t, g)

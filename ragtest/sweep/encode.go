@@ -99,7 +99,9 @@ func Read(path string) (*Report, error) {
 // ties by the first metric, its costs, and whether it is on either Pareto front. Numbers
 // have all their digits. Fields that begin as a formula of a spreadsheet does (=, +, -,
 // @) get a ' before them.
-func (r *Report) WriteCSV(w io.Writer) error {
+func (r *Report) WriteCSV(w io.Writer) error { return r.writeCSV(w, r.Standings()) }
+
+func (r *Report) writeCSV(w io.Writer, standings []Standing) error {
 	var axes []string
 	for _, c := range r.Cells {
 		for _, s := range c.Settings() {
@@ -115,7 +117,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	head = append(head, "rank", "p", "tied", "chunks", "retrieved chars", "embedded chars", "reranked chars", "cost", "pareto chars", "pareto cost")
 	rows := [][]string{head}
 	place := make([]Standing, len(r.Cells))
-	for _, s := range r.Standings() {
+	for _, s := range standings {
 		place[s.Cell] = s
 	}
 	byChars := r.Pareto(func(c Cell) float64 { return c.RetrievedChars })

@@ -54,7 +54,9 @@ type sweeper struct {
 	keeper    keeper
 	mine      []*group // of the shard
 	embedders []*sharedEmbedder
-	chunked   []*chunking // by chunker; nil: not yet, or done
+	chunked   []*chunking                // by chunker; nil: not yet, or done
+	spare     ragtest.VectorStore[chunk] // made to learn the name of stores, and not used yet
+	storeName string
 	work      Work
 	usage     []ragtest.Usage
 	done      int // cells
@@ -73,8 +75,7 @@ type chunking struct {
 // pending is a group of which something is not kept yet.
 type pending struct {
 	*group
-	store ragtest.VectorStore[chunk] // nil: a new memory store
-	keys  []rankingKeys              // by ranking
+	keys  []rankingKeys // by ranking
 	depth int
 }
 
@@ -88,11 +89,17 @@ func (k rankingKeys) isDone() bool {
 }
 
 func (s *sweeper) evaluate(ctx context.Context) (err error) {
-	defer func() {
-		for _, c := range s.chunked {
-			err = c.close(err)
+	if s.Dir != "" && s.NewStore != nil && len(s.embedders) > 0 {
+		if s.spare, err = s.newStore(); err != nil {
+			return err
 		}
-	}()
+		s.storeName = nameOf(s.spare)
+		defer func() {
+			if closing := closeStore(s.spare); err == nil {
+				err = closing
+			}
+		}()
+	}
 	if !s.OneAtATime {
 		for c := range s.chunkers {
 			if s.chunked[c], err = s.chunk(ctx, c); err != nil {
@@ -109,13 +116,8 @@ func (s *sweeper) evaluate(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		for len(s.chunked[c].pending) > 0 {
-			g := s.chunked[c].pending[0]
+		for _, g := range s.chunked[c].pending {
 			if err := s.evaluateGroup(ctx, s.chunked[c], g); err != nil {
-				return err
-			}
-			s.chunked[c].pending = s.chunked[c].pending[1:]
-			if err := closeStore(g.store); err != nil {
 				return err
 			}
 		}
@@ -124,17 +126,21 @@ func (s *sweeper) evaluate(ctx context.Context) (err error) {
 	return nil
 }
 
-// close closes the stores that were not used.
-func (c *chunking) close(err error) error {
-	if c == nil {
-		return err
+// newStore returns the spare store, if there is one, or makes one; nil for the
+// default.
+func (s *sweeper) newStore() (ragtest.VectorStore[chunk], error) {
+	if store := s.spare; store != nil {
+		s.spare = nil
+		return store, nil
 	}
-	for _, g := range c.pending {
-		if closing := closeStore(g.store); err == nil {
-			err = closing
-		}
+	if s.NewStore == nil {
+		return nil, nil
 	}
-	return err
+	store, err := s.NewStore()
+	if err != nil {
+		return nil, fmt.Errorf("field NewStore: %w", err)
+	}
+	return store, nil
 }
 
 func closeStore(store ragtest.VectorStore[chunk]) error {
@@ -198,18 +204,18 @@ func (s *sweeper) chunk(ctx context.Context, chunker int) (*chunking, error) {
 	}
 	for _, g := range groups {
 		p, err := s.findKept(ctx, c, g)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
+		}
 		if p != nil {
 			c.pending = append(c.pending, p)
-		}
-		if err != nil {
-			return nil, c.close(fmt.Errorf("%s: %w", g.rankings[0].cells[0].Name, err))
 		}
 	}
 	return c, nil
 }
 
 // findKept fills in what is kept of a group, and returns what is not; nil if nothing
-// is missing. A group that is returned with an error still has its store to close.
+// is missing.
 func (s *sweeper) findKept(ctx context.Context, c *chunking, g *group) (*pending, error) {
 	p := &pending{group: g}
 	for _, r := range g.rankings {
@@ -218,36 +224,30 @@ func (s *sweeper) findKept(ctx context.Context, c *chunking, g *group) (*pending
 	if c.chunks != nil {
 		p.depth = max(p.depth, s.Budget.depth(c.chunks.Chunks()))
 	}
-	if g.embedder != nil && s.NewStore != nil {
-		var err error
-		if p.store, err = s.NewStore(); err != nil {
-			return nil, fmt.Errorf("field NewStore: %w", err)
-		}
-	}
 	var content []string
 	if s.Dir != "" {
 		var err error
-		if content, err = s.content(ctx, c, p); err != nil {
-			return p, err
+		if content, err = s.content(ctx, c, g); err != nil {
+			return nil, err
 		}
 	}
 	missing := false
 	for _, r := range g.rankings {
 		keys, err := s.loadRanking(r, content, p.depth)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		p.keys = append(p.keys, keys)
 		missing = missing || !keys.isDone()
 	}
 	if !missing {
-		return nil, closeStore(p.store)
+		return nil, nil
 	}
 	return p, nil
 }
 
 // content returns what all results of a group depend on.
-func (s *sweeper) content(ctx context.Context, c *chunking, g *pending) ([]string, error) {
+func (s *sweeper) content(ctx context.Context, c *chunking, g *group) ([]string, error) {
 	vectors := newDigest()
 	if g.embedder != nil {
 		e := s.embedders[g.source(s.plan)]
@@ -263,8 +263,10 @@ func (s *sweeper) content(ctx context.Context, c *chunking, g *pending) ([]strin
 			vectors.vectors(embedded)
 		}
 	}
-	content := []string{s.Corpus.Fingerprint(), fingerprint(s.Queries), c.content, vectors.sum(),
-		nameOf(g.embedder), nameOf(g.retriever), nameOf(g.store)}
+	content := []string{s.Corpus.Fingerprint(), fingerprint(s.Queries), c.content, vectors.sum(), nameOf(g.embedder), nameOf(g.retriever)}
+	if g.embedder != nil {
+		content = append(content, s.storeName)
+	}
 	return append(content, s.metrics...), nil
 }
 
@@ -315,16 +317,22 @@ func (s *sweeper) loadRanking(r *ranking, content []string, depth int) (rankingK
 }
 
 // evaluateGroup evaluates what is missing of a group.
-func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) error {
+func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (err error) {
 	e := s.common(g.group)
-	e.Store = g.store
 	if g.embedder != nil {
 		e.Embedder = s.embedders[g.source(s.plan)]
+		if e.Store, err = s.newStore(); err != nil {
+			return err
+		}
+		defer func() {
+			if closing := closeStore(e.Store); err == nil {
+				err = closing
+			}
+		}()
 	}
-	fail := func(err error) error { return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err) }
 	prepared, err := e.Prepare(ctx, c.chunks, g.depth)
 	if err != nil {
-		return fail(err)
+		return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
 	}
 	if g.embedder != nil {
 		s.embedders[g.source(s.plan)].done(c.texts)
@@ -377,10 +385,6 @@ func (s *sweeper) evaluateRanking(ctx context.Context, c *chunking, g *pending, 
 			cell.EmbeddedChars = c.chars
 		}
 		s.work.add(*cell, result)
-		if err := s.keeper.save(keys.cells[i], kept{Cell: cell}); err != nil {
-			return fmt.Errorf("%s: %w", cell.Name, err)
-		}
-		s.done++
 		if s.Visit != nil {
 			if err := s.price(cell); err != nil {
 				return err
@@ -389,6 +393,10 @@ func (s *sweeper) evaluateRanking(ctx context.Context, c *chunking, g *pending, 
 				return fmt.Errorf("%s: visiting: %w", cell.Name, err)
 			}
 		}
+		if err := s.keeper.save(keys.cells[i], kept{Cell: cell}); err != nil {
+			return fmt.Errorf("%s: %w", cell.Name, err)
+		}
+		s.done++
 	}
 	if keys.curve != "" {
 		total := 0

@@ -52,9 +52,11 @@ type Grid struct {
 	Cost func(Cell) float64
 
 	// Dir is the folder that keeps finished cells, which is made if need be; "": none.
-	// A cell is found again by its content: the corpus, the queries, the metrics, the
-	// chunks, the vectors of the queries, and the names of the components, which must
-	// therefore tell a reranker or retriever from every other.
+	// A cell is found again by its content: the corpus, the queries, the chunks, the
+	// vectors of the queries, and the names of metrics and components, which must
+	// therefore tell a metric of your own, a store, a retriever or a reranker from every
+	// other. An embedder that gives a text now one vector, now another, as services do,
+	// belongs into an embedcache.
 	Dir   string
 	Shard Shard // the part of the grid to evaluate; zero: all of it
 

@@ -56,17 +56,6 @@ func (r *Report) Standings() []Standing {
 	return standings(rows)
 }
 
-// best returns the index of the cell that Standings has first.
-func (r *Report) best() int {
-	best := 0
-	for i, c := range r.Cells {
-		if c.Metrics[0].Value > r.Cells[best].Metrics[0].Value {
-			best = i
-		}
-	}
-	return best
-}
-
 // BudgetStandings ranks the curves by their recall within the whole budget, as
 // Standings does cells: Cell is an index of Report.Curves.
 func (r *Report) BudgetStandings() []Standing {
@@ -102,6 +91,11 @@ func standings(rows [][]float64) []Standing {
 	return list
 }
 
+// analysis is what takes long to find out.
+type analysis struct{ cells, curves []Standing }
+
+func (r *Report) analyse() analysis { return analysis{r.Standings(), r.BudgetStandings()} }
+
 // Pareto returns the indexes of the cells of which none other has both a mean of the
 // first metric at least as high and a cost at most as high, one of them strictly;
 // cheapest first. The cost is for instance [Cell.RetrievedChars] or [Cell.Cost].
@@ -125,7 +119,8 @@ func (r *Report) Pareto(cost func(Cell) float64) []int {
 	return front
 }
 
-// AxisValue says how the cells with one value on one axis did.
+// AxisValue says how the cells with one value on one axis did. The value "" stands for
+// the cells that have none there, such as those without a reranker.
 type AxisValue struct {
 	Setting
 	Cells int     // with this value
@@ -134,38 +129,46 @@ type AxisValue struct {
 }
 
 // Axes returns, for each axis on which cells differ, its values, that of the highest
-// mean first. Cells without a setting on an axis are not part of it. The mean over
-// cells is a fair comparison where the grid has all combinations.
+// mean first. The mean over cells is a fair comparison where the grid has all
+// combinations.
 func (r *Report) Axes() []AxisValue {
 	var axes []string
-	values := map[string][]AxisValue{}
-	sums := map[Setting][]float64{}
+	on := make([]map[string]string, len(r.Cells)) // by cell, then by axis
 	for i, c := range r.Cells {
+		on[i] = map[string]string{}
 		for _, s := range c.Settings() {
+			on[i][s.Axis] = s.Value
 			if !slices.Contains(axes, s.Axis) {
 				axes = append(axes, s.Axis)
 			}
-			at := slices.IndexFunc(values[s.Axis], func(v AxisValue) bool { return v.Setting == s })
-			if at < 0 {
-				at = len(values[s.Axis])
-				values[s.Axis] = append(values[s.Axis], AxisValue{Setting: s, Best: i})
-			}
-			v := &values[s.Axis][at]
-			v.Cells++
-			sums[s] = append(sums[s], c.Metrics[0].Value)
-			if c.Metrics[0].Value > r.Cells[v.Best].Metrics[0].Value {
-				v.Best = i
-			}
 		}
 	}
+	mean := func(i int) float64 { return r.Cells[i].Metrics[0].Value }
 	var list []AxisValue
 	for _, axis := range axes {
-		of := values[axis]
-		if len(of) < 2 {
+		var values []string
+		cells := map[string][]int{}
+		for i := range r.Cells {
+			v := on[i][axis]
+			if cells[v] == nil {
+				values = append(values, v)
+			}
+			cells[v] = append(cells[v], i)
+		}
+		if len(values) < 2 {
 			continue
 		}
-		for i := range of {
-			of[i].Mean = stats.Mean(sums[of[i].Setting])
+		of := make([]AxisValue, len(values))
+		for j, v := range values {
+			var means []float64
+			best := cells[v][0]
+			for _, i := range cells[v] {
+				means = append(means, mean(i))
+				if mean(i) > mean(best) {
+					best = i
+				}
+			}
+			of[j] = AxisValue{Setting{axis, v}, len(means), stats.Mean(means), best}
 		}
 		slices.SortStableFunc(of, func(a, b AxisValue) int { return cmp.Compare(b.Mean, a.Mean) })
 		list = append(list, of...)

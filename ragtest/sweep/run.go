@@ -49,8 +49,9 @@ func Run(tb testing.TB, g Grid) *Report {
 		tb.Fatalf("sweep: %v", err)
 		return nil
 	}
-	tb.Logf("%s", r)
-	if err := keep(tb, r); err != nil {
+	a := r.analyse()
+	tb.Logf("%s", r.text(a))
+	if err := keep(tb, r, a); err != nil {
 		tb.Errorf("sweep: %v", err)
 	}
 	return r
@@ -72,13 +73,12 @@ func lines(tb testing.TB) func(done, total int, last string) {
 
 // keep writes the report to the artifact directory, and the best cell to the
 // attributes.
-func keep(tb testing.TB, r *Report) error {
-	if len(r.Cells) == 0 {
-		return nil
+func keep(tb testing.TB, r *Report, a analysis) error {
+	if len(r.Cells) > 0 { // a shard may be empty
+		best := r.Cells[a.cells[0].Cell]
+		tb.Attr("sweep.best", number(best.Metrics[0].Value))
+		tb.Attr("sweep.best.cell", best.Name)
 	}
-	best := r.Cells[r.best()]
-	tb.Attr("sweep.best", number(best.Metrics[0].Value))
-	tb.Attr("sweep.best.cell", best.Name)
 	dir := tb.ArtifactDir()
 	label := "sweep"
 	for i := 2; ; i++ {
@@ -94,7 +94,7 @@ func keep(tb testing.TB, r *Report) error {
 	if err != nil {
 		return err
 	}
-	if err := r.WriteCSV(table); err != nil {
+	if err := r.writeCSV(table, a.cells); err != nil {
 		table.Close()
 		return err
 	}

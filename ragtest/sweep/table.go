@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -14,7 +15,9 @@ const shown = 25
 // with = beside the rank of those that cannot be told from the first, the Pareto front,
 // the values of each axis, the ranking at the budget with its curves, the warnings, and
 // the work that was saved.
-func (r *Report) String() string {
+func (r *Report) String() string { return r.text(r.analyse()) }
+
+func (r *Report) text(a analysis) string {
 	var b strings.Builder
 	title := "sweep"
 	if r.Name != "" {
@@ -31,7 +34,7 @@ func (r *Report) String() string {
 			fmt.Fprint(w, "\t"+m)
 		}
 		fmt.Fprintln(w, "\tchars/query\tchunks\tcell")
-		for i, s := range r.Standings() {
+		for i, s := range a.cells {
 			c := r.Cells[s.Cell]
 			if i == shown {
 				break
@@ -67,11 +70,11 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "\nmean %s on each axis:\n", metric)
 		r.table(&b, func(w *tabwriter.Writer) {
 			for _, a := range axes {
-				fmt.Fprintf(w, "  %s\t%s\t%.4f\tof %d cells, the best %.4f\n", a.Axis, a.Value, a.Mean, a.Cells, r.Cells[a.Best].Metrics[0].Value)
+				fmt.Fprintf(w, "  %s\t%s\t%.4f\tof %d cells, the best %.4f\n", a.Axis, cmp.Or(a.Value, "-"), a.Mean, a.Cells, r.Cells[a.Best].Metrics[0].Value)
 			}
 		})
 	}
-	r.budgetTable(&b)
+	r.budgetTable(&b, a.curves)
 	for _, w := range r.Warnings() {
 		fmt.Fprintf(&b, "\nwarning: %s", w)
 	}
@@ -90,7 +93,7 @@ func (r *Report) String() string {
 	return trimLines(b.String())
 }
 
-func (r *Report) budgetTable(b *strings.Builder) {
+func (r *Report) budgetTable(b *strings.Builder, standings []Standing) {
 	if len(r.Curves) == 0 {
 		return
 	}
@@ -102,7 +105,7 @@ func (r *Report) budgetTable(b *strings.Builder) {
 			fmt.Fprintf(w, "\t%.6g", r.Curves[0].Points[i].Budget)
 		}
 		fmt.Fprintln(w, "\tused\tconfiguration")
-		for i, s := range r.BudgetStandings() {
+		for i, s := range standings {
 			if i == shown {
 				break
 			}
