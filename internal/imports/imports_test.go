@@ -75,14 +75,19 @@ func TestImportsRunOneWay(t *testing.T) {
 // Each SDK has one importer.
 func TestOneAdapterImportsEachSDK(t *testing.T) {
 	importers := map[string]string{
-		"github.com/cenkalti/backoff/v5":             "internal/retryhttp",
-		"github.com/clipperhouse/uax29/v2/sentences": "chunkers/sentence",
-		"github.com/gofrs/flock":                     "ragtest/embedcache",
-		"github.com/philippgille/chromem-go":         "ragtest/chromem",
-		"github.com/sashabaranov/go-openai":          "ragtest/openai",
-		"github.com/tiktoken-go/tokenizer":           "chunkers/tokens",
-		"github.com/yuin/goldmark/parser":            "chunkers/markdown",
-		"golang.org/x/net/html":                      "chunkers/html",
+		"github.com/cenkalti/backoff/v5":                      "internal/retryhttp",
+		"github.com/clipperhouse/uax29/v2/graphemes":          "chunkers/tokens",
+		"github.com/clipperhouse/uax29/v2/sentences":          "chunkers/sentence",
+		"github.com/gofrs/flock":                              "ragtest/embedcache",
+		"github.com/gomlx/gomlx/backends/simplego":            "ragtest/onnx",
+		"github.com/gomlx/onnx-gomlx/onnx":                    "ragtest/onnx",
+		"github.com/jackc/pgx/v5":                             "ragtest/pgvector",
+		"github.com/philippgille/chromem-go":                  "ragtest/chromem",
+		"github.com/sashabaranov/go-openai":                   "ragtest/openai",
+		"github.com/shota3506/onnxruntime-purego/onnxruntime": "ragtest/onnx",
+		"github.com/tiktoken-go/tokenizer":                    "chunkers/tokens",
+		"github.com/yuin/goldmark/parser":                     "chunkers/markdown",
+		"golang.org/x/net/html":                               "chunkers/html",
 	}
 	for _, line := range list(t, "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}}:{{.}} {{end}}`, "./...") {
 		pkg, imported, _ := strings.Cut(line, ":")
