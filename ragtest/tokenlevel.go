@@ -286,8 +286,6 @@ func (l *tokenLevel) slice(s spans.Span) (string, error) {
 	return doc.Slice(s)
 }
 
-func (l *tokenLevel) recallName() string { return SpanRecall.Name() }
-
 func (l *tokenLevel) relevantText(query int) int { return l.answer(query).set.Len() }
 
 func (l *tokenLevel) inIndex(query int) (all, best int) {

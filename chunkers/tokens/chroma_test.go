@@ -30,8 +30,8 @@ func chromaRecursive(size, overlap int, length chunkers.Length) chunkers.Positio
 
 // Precision Ω of the report's chunkings, in percent, mean ± population standard
 // deviation over the questions. Chunks are placed as in Chroma's code: see
-// chromaPlaces and ragtest.PrecisionOmegaEdges. The figures with three digits were computed with
-// that code from the same data; published has the report's own.
+// chromaPlaces and ragtest.PrecisionOmegaEdges. The figures with three digits were
+// computed with that code from the same data; published has the report's own.
 //
 // Where thrice is set, the corpora have "\n\n\n" at a place that matters. It is
 // cut twice here, as in LangChain for JavaScript, and once in Chroma's splitter,
