@@ -150,6 +150,9 @@ func count(n int, one, many string) string {
 
 // verdicts are what the runs' thresholds, baselines and warnings say.
 func (c *contents) verdicts() []verdict {
+	if len(c.runs) > 2 {
+		return c.failures()
+	}
 	var list []verdict
 	for i, r := range c.runs {
 		prefix := ""
@@ -161,11 +164,8 @@ func (c *contents) verdicts() []verdict {
 				list = append(list, verdict{"bad", "Failed", fmt.Sprintf("%s%s %s, got %s", prefix, t.Metric, t.Want, decimals(t.Got))})
 			}
 		}
-		if n := len(r.Thresholds); len(c.runs) == 1 && n > 0 && !slices.ContainsFunc(r.Thresholds, func(t ragtest.ThresholdResult) bool { return !t.Pass }) {
-			list = append(list, verdict{"good", "Passed", count(n, "threshold", "thresholds")})
-		}
-		if len(c.runs) > 2 {
-			continue // the table says the rest
+		if n := len(r.Thresholds); n > 0 && !failed(r) {
+			list = append(list, verdict{"good", "Passed", prefix + count(n, "threshold", "thresholds")})
 		}
 		if b := r.Baseline; b != nil {
 			kind := map[string]string{ragtest.OutcomeHeld: "good", ragtest.OutcomeRegressed: "bad"}[b.Outcome]
@@ -183,6 +183,24 @@ func (c *contents) verdicts() []verdict {
 		}
 	}
 	return list
+}
+
+// failures says how many of many runs fail; the ranking says which.
+func (c *contents) failures() []verdict {
+	n := 0
+	for _, r := range c.runs {
+		if failed(r) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []verdict{{"bad", "Failed", fmt.Sprintf("%d of %d runs fail a threshold", n, len(c.runs))}}
+}
+
+func failed(r *ragtest.Result) bool {
+	return slices.ContainsFunc(r.Thresholds, func(t ragtest.ThresholdResult) bool { return !t.Pass })
 }
 
 // cards are the metrics of a single run.

@@ -214,11 +214,8 @@ func (c *contents) rankingTable() table {
 
 func (c *contents) tieText(run int) tableCell {
 	cell := map[tie]tableCell{best: {Text: "best", Class: "good"}, tied: {Text: "tied with the best"}, worse: {Text: "worse"}, notJudged: {Text: ""}}[c.ties[run]]
-	for _, t := range c.runs[run].Thresholds {
-		if !t.Pass {
-			cell.Text, cell.Class = strings.TrimPrefix(cell.Text+", threshold failed", ", "), "bad"
-			break
-		}
+	if failed(c.runs[run]) {
+		cell.Text, cell.Class = strings.TrimPrefix(cell.Text+", threshold failed", ", "), "bad"
 	}
 	return cell
 }

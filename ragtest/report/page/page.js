@@ -398,7 +398,7 @@
         step(at - 1, "← Previous", "ArrowLeft"), step(at + 1, "Next →", "ArrowRight"), el("span", { class: "count" }, number(at + 1) + " of " + number(rows.length))),
       heading,
       el("p", { class: "meta" }, el("span", {}, el("bdi", {}, q.id)), Object.entries(q.meta || {}).map(([k, v]) => el("span", {}, el("bdi", {}, k), ": ", el("bdi", {}, v)))),
-      legend,
+      legend || "",
       el("div", { class: two ? "sides two" : "sides" }, (two ? [state.a, state.b] : [state.a]).map((run) => sideOf(run, q, two))));
     overview.hidden = true;
     queryPage.hidden = false;
@@ -471,5 +471,6 @@
   drawControls();
   update();
   route();
+  performance.mark("ready");
   document.documentElement.dataset.ready = "true";
 })();
