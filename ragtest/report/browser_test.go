@@ -323,5 +323,23 @@ func TestBrowserOpensTenThousandQueries(t *testing.T) {
 	run[any](b, `document.querySelector("#table tbody a").click()`)
 	b.until(`return !document.getElementById("query").hidden`)
 	same(t, "the marks", marks(b), wantMarks(t, corpus, 0, r.Queries[42]))
+	// What is shown and what is said to be left out make up the documents.
+	for range 30 {
+		if !run[bool](b, `const more = document.querySelector("#query button.gap"); if (more) more.click(); return !!more`) {
+			break
+		}
+	}
+	lengths := run[[]int](b, `return [...document.querySelectorAll("#query .doc .text")].map(e => {
+		let n = 0;
+		for (const gap of e.querySelectorAll(".gap")) n += Number(gap.textContent.replaceAll(",", "").match(/^\d+/)[0]);
+		for (const other of e.querySelectorAll(".gap, .rank, .visually-hidden")) other.remove();
+		return n + Array.from(e.textContent).length;
+	})`)
+	for _, n := range lengths {
+		same(t, "the length of a document", n, 8000)
+	}
+	if len(lengths) == 0 {
+		t.Error("no document is shown")
+	}
 	b.quiet(path)
 }

@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/spans"
@@ -16,6 +18,8 @@ const (
 	pageBudget = 17 << 20
 	// textBudget is how many of them texts may have in any case.
 	textBudget = 2 << 20
+	// queriesBudget is how many bytes the queries may have of which not all fit.
+	queriesBudget = pageBudget - textBudget
 	// detailedQueries is how many queries of all runs together the page can open.
 	detailedQueries = 20_000
 )
@@ -96,11 +100,18 @@ func (c *contents) detailed() int {
 	return n
 }
 
-// data returns the data of the page, and how many characters of text were left
-// out of it.
-func (c *contents) data() (encoded []byte, left int, err error) {
+// omitted is what the page leaves out to stay small.
+type omitted struct {
+	runs       int // of which no query is shown
+	queries    int // those with the highest scores
+	characters int // of texts
+}
+
+// data returns the data of the page, and what was left out of it.
+func (c *contents) data() (encoded []byte, out omitted, err error) {
 	d := pageData{Level: c.runs[0].Level, Texts: []string{}, Docs: []docData{}, Queries: []queryData{}}
 	n := c.detailed()
+	out.runs = len(c.runs) - n
 	for i, r := range c.runs[:n] {
 		run := runData{Name: c.labels[i], Metrics: []string{}, Recall: stages(r.RecallLosses), Kinds: stages(r.PrecisionLosses)}
 		for _, s := range r.Metrics {
@@ -109,20 +120,24 @@ func (c *contents) data() (encoded []byte, left int, err error) {
 		d.Runs = append(d.Runs, run)
 	}
 	library := newLibrary(c.corpus)
-	for _, q := range c.queries {
-		shown, err := c.query(library, q, n)
-		if err != nil {
-			return nil, 0, err
-		}
-		if shown != nil {
-			d.Queries = append(d.Queries, *shown)
-		}
-	}
-	queries, err := encode(d)
+	queries, left, err := c.small(n)
 	if err != nil {
-		return nil, 0, err
+		return nil, out, err
 	}
-	kept, texts, left := library.segments(max(pageBudget-len(queries), textBudget))
+	out.queries = left
+	for _, i := range queries {
+		shown, err := c.query(library, c.queries[i], n)
+		if err != nil {
+			return nil, out, err
+		}
+		d.Queries = append(d.Queries, *shown)
+	}
+	bare, err := encode(d)
+	if err != nil {
+		return nil, out, err
+	}
+	kept, texts, left := library.segments(max(pageBudget-len(bare), textBudget))
+	out.characters = left
 	for i, doc := range library.docs {
 		shown := docData{ID: doc.id, Parts: kept[i]}
 		if doc.source != nil {
@@ -132,7 +147,51 @@ func (c *contents) data() (encoded []byte, left int, err error) {
 	}
 	d.Texts = append(d.Texts, texts...)
 	encoded, err = encode(d)
-	return encoded, left, err
+	return encoded, out, err
+}
+
+// small returns the queries of the first n runs, in their order, that the page
+// shows, and how many it does not: all that fit or, if not all do, those that the
+// first run scores lowest or, of two, the second.
+func (c *contents) small(n int) (shown []int, left int, err error) {
+	var all []int
+	sizes := make([]int, len(c.queries))
+	total := 0
+	library := newLibrary(nil)
+	for i, q := range c.queries {
+		found, err := c.query(library, q, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		if found == nil {
+			continue
+		}
+		data, err := encode(found)
+		if err != nil {
+			return nil, 0, err
+		}
+		all, sizes[i] = append(all, i), len(data)
+		total += len(data)
+	}
+	if total <= queriesBudget {
+		return all, 0, nil
+	}
+	last := 0
+	if len(c.runs) == 2 {
+		last = n - 1
+	}
+	slices.SortStableFunc(all, func(i, j int) int {
+		return cmp.Compare(c.score(last, i, c.metrics[0]), c.score(last, j, c.metrics[0]))
+	})
+	total = 0
+	for _, i := range all {
+		if total += sizes[i]; total > queriesBudget {
+			break
+		}
+		shown = append(shown, i)
+	}
+	slices.Sort(shown)
+	return shown, len(all) - len(shown), nil
 }
 
 // encode returns v in a form of JSON that may stand in an HTML script element:

@@ -21,9 +21,9 @@
 //
 // The data are kept to 17 MiB: documents are shown in whole if that is little
 // enough, else with less and less text around what was retrieved or relevant,
-// and at last without what comes last, which the page then says. Of many runs the
-// queries of the best are shown, up to 20,000 together. Queries and metadata that
-// are larger than that by themselves are not cut.
+// and at last without what comes last. Queries that do not fit even so are those
+// with the highest scores. Of many runs the queries of the best are shown, up to
+// 20,000 together. The page says what it leaves out.
 //
 // The same results give the same bytes.
 package report

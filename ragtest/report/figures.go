@@ -74,14 +74,28 @@ func grid() *plotter.Grid {
 	return g
 }
 
+// withinUnit reports whether the means of a metric fit an axis from 0 to 1.
+func (c *contents) withinUnit(metric string) bool {
+	for _, r := range c.runs {
+		if mean, _ := r.Score(metric); mean < 0 || mean > 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // metricsPlot shows the means of one or two runs with their intervals.
 func (c *contents) metricsPlot() *Plot {
+	metrics := slices.DeleteFunc(slices.Clone(c.metrics), func(m string) bool { return !c.withinUnit(m) })
+	if len(metrics) == 0 {
+		return nil
+	}
 	p := newPlot("mean over the queries", "")
 	scale(&p.X)
 	b := bars{width: 14}
 	var labels []string
-	n := len(c.metrics)
-	for i, m := range c.metrics {
+	n := len(metrics)
+	for i, m := range metrics {
 		labels = append(labels, m)
 		for j, r := range c.runs {
 			mean, _ := r.Score(m)
@@ -312,6 +326,9 @@ const rankedRows = 30
 
 // rankingPlot shows the best runs.
 func (c *contents) rankingPlot() *Plot {
+	if !c.withinUnit(c.metrics[0]) {
+		return nil
+	}
 	p := newPlot(c.metrics[0], "")
 	scale(&p.X)
 	p.X.Max = 1.2
@@ -352,7 +369,9 @@ func (c *contents) costPlot() *Plot {
 	}
 	front = pareto(points)
 	p := newPlot("text retrieved for a query, mean, in characters", c.metrics[0])
-	scale(&p.Y)
+	if c.withinUnit(c.metrics[0]) {
+		scale(&p.Y)
+	}
 	p.Add(grid(),
 		&plotter.Line{XYs: front, LineStyle: draw.LineStyle{Color: series[1], Width: 1.5}},
 		&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: series[0], Radius: 3, Shape: draw.CircleGlyph{}}},

@@ -90,13 +90,13 @@ type runFacts struct {
 type fact struct{ Name, Text, Link string }
 
 func (c *contents) html() ([]byte, error) {
-	data, left, err := c.data()
+	data, omitted, err := c.data()
 	if err != nil {
 		return nil, err
 	}
 	v := view{
 		Policy: policy(), Title: c.title, Style: template.CSS(styleSource), Script: template.JS(scriptSource), Data: template.JS(data),
-		Facts: c.facts(), Verdicts: c.verdicts(), Cards: c.cards(), Tables: c.tables(), QueriesNote: c.queriesNote(left), Runs: c.runFacts(),
+		Facts: c.facts(), Verdicts: c.verdicts(), Cards: c.cards(), Tables: c.tables(), QueriesNote: queriesNote(omitted), Runs: c.runFacts(),
 	}
 	for _, p := range c.plots() {
 		svg, err := p.embedded()
@@ -248,13 +248,20 @@ func ceiling(r *ragtest.Result, metric string) (float64, bool) {
 	return 0, false
 }
 
-func (c *contents) queriesNote(left int) string {
-	var notes []string
-	if n := c.detailed(); n < len(c.runs) {
-		notes = append(notes, fmt.Sprintf("To keep the file small, the queries of the best %d of %d runs are shown.", n, len(c.runs)))
+func queriesNote(o omitted) string {
+	var left []string
+	if o.runs > 0 {
+		left = append(left, count(o.runs, "run", "runs")+" that rank lowest")
 	}
-	if left > 0 {
-		notes = append(notes, fmt.Sprintf("To keep the file small, %d characters of the texts are left out.", left))
+	if o.queries > 0 {
+		left = append(left, count(o.queries, "query", "queries")+" with the highest scores")
+	}
+	if o.characters > 0 {
+		left = append(left, count(o.characters, "character", "characters")+" of the texts")
+	}
+	var notes []string
+	if len(left) > 0 {
+		notes = append(notes, "Left out here to keep the file small: "+strings.Join(left, "; ")+".")
 	}
 	return strings.Join(append(notes, "Enter opens a query; there the arrow keys go on to the next, and Escape comes back. / goes to the filter."), " ")
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html"
 	"image/color"
@@ -18,7 +19,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Plot is a figure of a report. The same results give the same bytes.
+// Plot is a figure of a report. The same results give the same bytes. A Plot is
+// drawn by one goroutine at a time.
 type Plot struct {
 	Name    string // fit for a file name, such as "recall-by-rank"
 	Caption string // what it shows, in a sentence or two
@@ -49,6 +51,13 @@ func (p Plot) PNG() ([]byte, error) {
 	return p.draw(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(192))})
 }
 
+// Equal reports whether both figures look the same.
+func (p Plot) Equal(q Plot) bool {
+	a, errA := p.SVG()
+	b, errB := q.SVG()
+	return errA == nil && errB == nil && p.Name == q.Name && p.Caption == q.Caption && bytes.Equal(a, b)
+}
+
 // WriteFile writes the figure to a file, whole or not at all, in the format that
 // the extension asks for: .svg or .png.
 func (p Plot) WriteFile(path string) error {
@@ -68,6 +77,9 @@ func (p Plot) WriteFile(path string) error {
 }
 
 func (p Plot) draw(canvas vg.CanvasWriterTo) ([]byte, error) {
+	if p.plot == nil {
+		return nil, errors.New("reporting: a Plot without a figure: want one that Plots returned")
+	}
 	p.plot.Draw(draw.New(canvas))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {

@@ -21,8 +21,8 @@ const (
 const (
 	// tieLevel is the p-value up to which a difference counts as one.
 	tieLevel = 0.05
-	// tieScores bounds how many scores the test exchanges at random, which takes
-	// about a second for as many.
+	// tieScores bounds how many scores of all runs together the test exchanges at
+	// random, 9,999 times: that takes a second or two.
 	tieScores = 10_000
 )
 

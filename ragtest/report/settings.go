@@ -125,8 +125,6 @@ func (c *contents) sizePlot() *Plot {
 		return nil
 	}
 	p := newPlot("size of chunks", "mean "+c.metrics[0])
-	scale(&p.Y)
-	p.Y.Max = 1.25
 	p.Add(grid())
 	var named []string
 	for _, kind := range kinds {
@@ -155,6 +153,10 @@ func (c *contents) sizePlot() *Plot {
 		ticks = append(ticks, plot.Tick{Value: float64(s), Label: strconv.Itoa(s)})
 	}
 	p.X.Tick.Marker = ticks
+	if c.withinUnit(c.metrics[0]) {
+		scale(&p.Y)
+		p.Y.Max = 1.25 // room for the legend
+	}
 	legend(p, named)
 	return &Plot{"size", fmt.Sprintf("Mean %s by size, a line for each kind of chunker.", c.metrics[0]), p, figureWidth, figureHeight}
 }

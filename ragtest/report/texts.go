@@ -36,6 +36,7 @@ type document struct {
 type segment struct {
 	Start int    `json:"s"` // in characters
 	Text  string `json:"t"`
+	End   int    `json:"e"` // set in what is kept
 }
 
 func newLibrary(corpus *spans.Corpus) *library {
@@ -67,7 +68,7 @@ func (l *library) want(doc int, s spans.Span, text string) (same bool, err error
 		if s.Start < 0 || utf8.RuneCountInString(text) != s.Len() {
 			return false, nil
 		}
-		d.pieces = append(d.pieces, segment{s.Start, text})
+		d.pieces = append(d.pieces, segment{Start: s.Start, Text: text})
 		return true, nil
 	}
 	original, err := d.source.Slice(s)
@@ -137,6 +138,9 @@ func (l *library) keep(context int) [][]segment {
 	kept := make([][]segment, len(l.docs))
 	for i, d := range l.docs {
 		kept[i] = d.keep(context)
+		for j, s := range kept[i] {
+			kept[i][j].End = s.Start + utf8.RuneCountInString(s.Text)
+		}
 	}
 	return kept
 }
@@ -146,7 +150,7 @@ func (d *document) keep(context int) []segment {
 		return merge(d.pieces)
 	}
 	if context < 0 && len(d.wanted) > 0 {
-		return []segment{{0, d.source.Text()}}
+		return []segment{{Text: d.source.Text()}}
 	}
 	wide := make([]spans.Span, len(d.wanted))
 	for i, s := range d.wanted {
@@ -158,7 +162,7 @@ func (d *document) keep(context int) []segment {
 		if err != nil { // want saw to it that there is none
 			continue
 		}
-		segments = append(segments, segment{s.Start, text})
+		segments = append(segments, segment{Start: s.Start, Text: text})
 	}
 	return segments
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -85,7 +86,7 @@ func TestPiecesMergeIntoTheTextTheyAreOf(t *testing.T) {
 		for range random.IntN(8) {
 			start := random.IntN(len(text))
 			end := start + random.IntN(len(text)-start+1)
-			pieces = append(pieces, segment{start, string(text[start:end])})
+			pieces = append(pieces, segment{Start: start, Text: string(text[start:end])})
 			for i := start; i < end; i++ {
 				covered[i] = true
 			}
@@ -242,7 +243,6 @@ func TestTenThousandQueriesStaySmall(t *testing.T) {
 	corpus, r := tenThousand(t)
 	for name, p := range map[string]Page{
 		"one":          {Corpus: corpus, Results: []*ragtest.Result{r}},
-		"no corpus":    {Results: []*ragtest.Result{r}},
 		"side by side": {Corpus: corpus, Results: []*ragtest.Result{r, r}},
 	} {
 		page := pageOf(t, p)
@@ -250,5 +250,65 @@ func TestTenThousandQueriesStaySmall(t *testing.T) {
 		if len(page) >= 20e6 {
 			t.Errorf("%s: got %d bytes, want less than 20 MB", name, len(page))
 		}
+	}
+}
+
+func TestQueriesThatDoNotFitAreThoseWithTheHighestScores(t *testing.T) {
+	const n = 6000
+	r := &ragtest.Result{Name: "long", Level: "token", K: 1, Metrics: []ragtest.Score{{Metric: "span_recall", Value: 0.5}}}
+	for i := range n {
+		score := float64(i*7%n) / n
+		r.Queries = append(r.Queries, ragtest.QueryResult{ID: ragtest.QueryID(fmt.Sprint(i)), Text: strings.Repeat("long ", 800), Scores: []ragtest.Score{{Metric: "span_recall", Value: score}}})
+	}
+	page := pageOf(t, Page{Results: []*ragtest.Result{r}})
+	if len(page) >= 20e6 || len(page) < 14e6 {
+		t.Errorf("got %d bytes, want up to 17 MiB", len(page))
+	}
+	shown := dataOf(t, page).Queries
+	highest, last := 0.0, -1
+	for _, q := range shown {
+		highest = max(highest, q.Runs[0].Scores[0])
+		i, err := strconv.Atoi(string(q.ID))
+		if err != nil || i <= last {
+			t.Fatalf("query %s comes after %d", q.ID, last)
+		}
+		last = i
+	}
+	if want := float64(len(shown)-1) / n; highest != want {
+		t.Errorf("got scores up to %v, want the %d lowest, up to %v", highest, len(shown), want)
+	}
+	if want := fmt.Sprintf("Left out here to keep the file small: %d queries with the highest scores.", n-len(shown)); !strings.Contains(string(page), want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// A sweep has more runs than a page can open the queries of.
+func TestManyRunsStaySmall(t *testing.T) {
+	var many []*ragtest.Result
+	for i := range 150 {
+		r := &ragtest.Result{Name: fmt.Sprintf("recursive/size=%d/overlap=%d", 100*(i/10), 10*(i%10)), Level: "token", K: 5, Metrics: []ragtest.Score{{Metric: "span_recall", Value: float64(i) / 200}}}
+		r.Components.Chunker = r.Name
+		for q := range 472 {
+			result := ragtest.QueryResult{ID: ragtest.QueryID(fmt.Sprint(q)), Text: "a query of about the usual length, with a number", Scores: []ragtest.Score{{Metric: "span_recall", Value: float64(q*i%472) / 472}}}
+			for rank := range 5 {
+				s := spans.Span{Doc: "document", Start: 100 * ((q*7 + rank*31 + i) % 500)}
+				s.End = s.Start + 100
+				result.Hits = append(result.Hits, ragtest.Hit{Rank: rank + 1, ChunkID: "pa_chunk_0123456789ab", Doc: s.Doc, Span: s, Score: 0.5, Text: strings.Repeat("0123456789", 10)})
+			}
+			r.Queries = append(r.Queries, result)
+		}
+		many = append(many, r)
+	}
+	page := pageOf(t, Page{Results: many})
+	t.Logf("%.1f MB", float64(len(page))/1e6)
+	if len(page) >= 20e6 {
+		t.Errorf("got %d bytes, want less than 20 MB", len(page))
+	}
+	runs := dataOf(t, page).Runs
+	if len(runs) != 20_000/472 || runs[0].Name != many[149].Name {
+		t.Errorf("got %d runs from %s on, want 42 from the best on", len(runs), runs[0].Name)
+	}
+	if want := "Left out here to keep the file small: 108 runs that rank lowest."; !strings.Contains(string(page), want) {
+		t.Errorf("the page does not say %q", want)
 	}
 }

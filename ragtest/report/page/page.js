@@ -1,6 +1,8 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const source = document.getElementById("data");
+  const data = JSON.parse(source.textContent);
+  source.textContent = ""; // it is not needed twice
   const rowsOnPage = 100;
   const context = 240; // characters around what is marked
   const overview = document.getElementById("overview");
@@ -34,8 +36,6 @@
     if (!points.has(text)) points.set(text, Array.from(text));
     return points.get(text).slice(start, end).join("");
   }
-  const length = (text) => (astral.test(text) ? slice(text, 0, 0) + points.get(text).length : text.length);
-  for (const d of data.docs) for (const p of d.parts || []) p.e = p.s + Number(length(p.t));
 
   // textOf returns the text of a hit or passage: null if the page does not hold it.
   function textOf(p) {
@@ -240,40 +240,37 @@
     return slice(pieces[0].t, s - pieces[0].s, e - pieces[0].s);
   }
 
+  // stretch appends the text of [from, to) and says where the page does not have it.
+  function stretch(into, doc, from, to) {
+    const left = (n) => n > 0 && into.append(el("span", { class: "gap" }, plural(n, "character", "characters") + " not in this file"));
+    let at = from;
+    for (const p of doc.parts || []) {
+      const x = Math.max(at, p.s), y = Math.min(to, p.e);
+      if (x >= y) continue;
+      left(x - at);
+      into.append(slice(p.t, x - p.s, y - p.s));
+      at = y;
+    }
+    left(to - at);
+  }
+
   // plain appends the text of [s, e), which is not marked: its ends in context, with
   // what is between on request.
   function plain(into, doc, s, e, isFirst, isLast) {
-    const held = (doc.parts || []).filter((p) => p.s < e && s < p.e);
-    const ends = doc.len || (held.length ? held[held.length - 1].e : e);
-    e = Math.min(e, ends);
     if (s >= e) return;
     const before = isFirst ? s : Math.min(e, s + context);
     const after = isLast ? e : Math.max(before, e - context);
-    const show = (from, to) => {
-      for (const p of held) {
-        const x = Math.max(from, p.s), y = Math.min(to, p.e);
-        if (x < y) into.append(slice(p.t, x - p.s, y - p.s));
-      }
-    };
-    if (after - before <= 80) return show(s, e);
-    show(s, before);
-    const hidden = held.reduce((n, p) => n + Math.max(0, Math.min(after, p.e) - Math.max(before, p.s)), 0);
-    if (hidden > 0) {
-      const button = el("button", { class: "gap", type: "button", onclick: () => {
-        const all = document.createDocumentFragment();
-        for (const p of held) {
-          const x = Math.max(before, p.s), y = Math.min(after, p.e);
-          if (x < y) all.append(slice(p.t, x - p.s, y - p.s));
-        }
-        const shown = el("span", { tabindex: "-1" }, all);
-        button.replaceWith(shown);
-        shown.focus({ preventScroll: true });
-      } }, "show " + number(hidden) + " more characters");
-      into.append(button);
-    } else {
-      into.append(el("span", { class: "gap" }, number(after - before) + " characters that are not in this file"));
-    }
-    show(after, e);
+    const held = (doc.parts || []).reduce((n, p) => n + Math.max(0, Math.min(after, p.e) - Math.max(before, p.s)), 0);
+    if (held === 0 || after - before <= 80) return stretch(into, doc, s, e);
+    stretch(into, doc, s, before);
+    const button = el("button", { class: "gap", type: "button", onclick: () => {
+      const shown = el("span", { tabindex: "-1" });
+      stretch(shown, doc, before, after);
+      button.replaceWith(shown);
+      shown.focus({ preventScroll: true });
+    } }, "show " + number(held) + " more characters");
+    into.append(button);
+    stretch(into, doc, after, e);
   }
 
   function documentOf(side, index, found, relevant) {
@@ -289,10 +286,11 @@
       for (const m of x.missed) if (m.r) text.append(el("span", { class: "rank lost", title: "not retrieved: a chunk with it is at rank " + m.r }, "#" + m.r));
       const kind = x.relevant ? (x.retrieved ? "both" : "missed") : "retrieved";
       const shown = part(doc, x.s, x.e);
-      text.append(shown === null ? el("span", { class: "gap" }, number(x.e - x.s) + " characters, " + names[kind] + ", that are not in this file")
+      text.append(shown === null ? el("span", { class: "gap" }, plural(x.e - x.s, "character", "characters") + ", " + names[kind] + ", not in this file")
         : el("mark", { class: kind, id: side + "-" + index + "-" + x.s, tabindex: "-1" }, el("span", { class: "visually-hidden" }, "[" + names[kind] + ": "), shown, el("span", { class: "visually-hidden" }, "]")));
     }
-    plain(text, doc, at, doc.len || Infinity, false, true);
+    const held = doc.parts || [];
+    plain(text, doc, at, doc.len || (held.length ? held[held.length - 1].e : 0), at === 0, true);
     const count = (kind) => stretches.reduce((n, x) => n + (kind(x) ? x.e - x.s : 0), 0);
     const all = count((x) => x.relevant), got = count((x) => x.relevant && x.retrieved);
     return el("article", { class: "doc" }, el("h4", {}, el("bdi", {}, doc.id), " ",
