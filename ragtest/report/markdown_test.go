@@ -69,7 +69,7 @@ func TestMarkdownSaysWhatMatters(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"one":  {"### fixed/size=40\n", "❌ Failed: span\\_mrr \\>= 0.9, got 0.6000", "⚠️ Warning: the first warning", "| span\\_recall | 0.8018 |", "queries that score lowest by span_recall", "lost by"},
 		"two":  {"**Change of the means**", "| metric | A | B | B − A |"},
-		"four": {"### 4 runs by span\\_recall", "❌ Failed: 4 of 4 runs fail a threshold", "| 1 | ", "best, threshold failed"},
+		"four": {"### 4 runs by span\\_recall", "❌ Failed: 4 of 4 runs fail a threshold", "| 1 | ", "best, failed"},
 	} {
 		text, err := p[name].Markdown()
 		if err != nil {

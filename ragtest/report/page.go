@@ -189,6 +189,9 @@ func (c *contents) label() {
 		if label == "" {
 			label = fmt.Sprintf("run %d", i+1)
 		}
+		if len(c.runs) == 2 && c.runs[0].Name == c.runs[1].Name {
+			label = strings.TrimSpace(r.Name + []string{" (old)", " (new)"}[i])
+		}
 		for n := 2; taken[label]; n++ {
 			label = fmt.Sprintf("%s (%d)", r.Name, n)
 		}

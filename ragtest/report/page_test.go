@@ -385,12 +385,43 @@ func TestTwoRunsOverOtherQueriesAreShownWithoutAComparison(t *testing.T) {
 
 func TestRunsOfOneNameAreToldApart(t *testing.T) {
 	a := evaluate(t, 40, 0)
-	p := Page{Results: []*ragtest.Result{a, a, a}}
-	var got []string
-	for _, r := range dataOf(t, pageOf(t, p)).Runs {
-		got = append(got, r.Name)
+	for _, want := range [][]string{{"fixed/size=40 (old)", "fixed/size=40 (new)"}, {"fixed/size=40", "fixed/size=40 (2)", "fixed/size=40 (3)"}} {
+		p := Page{}
+		for range want {
+			p.Results = append(p.Results, a)
+		}
+		var got []string
+		for _, r := range dataOf(t, pageOf(t, p)).Runs {
+			got = append(got, r.Name)
+		}
+		if !cmp.Equal(got, want) {
+			t.Errorf("got the names %q, want %q", got, want)
+		}
 	}
-	if want := []string{"fixed/size=40", "fixed/size=40 (2)", "fixed/size=40 (3)"}; !cmp.Equal(got, want) {
-		t.Errorf("got the names %q, want %q", got, want)
+}
+
+// What is left of precision is the metric's mean, also where nothing was retrieved,
+// and a result without losses, such as a baseline, claims nothing.
+func TestLossTables(t *testing.T) {
+	r := evaluate(t, 40, 0)
+	empty := *r
+	empty.Metrics = []ragtest.Score{{Metric: "span_recall", Value: 0.25}, {Metric: "span_precision", Value: 0}}
+	empty.RecallLosses = []ragtest.Loss{{Stage: ragtest.LossRetriever, Amount: 0.75}}
+	empty.PrecisionLosses = []ragtest.Loss{{Stage: ragtest.LossGranularity}, {Stage: ragtest.LossWrongChunks}}
+	bare := *r
+	bare.RecallLosses, bare.PrecisionLosses, bare.Metrics = nil, nil, r.Metrics[:1]
+	var got [][]string
+	for _, table := range lossTables([]*ragtest.Result{&empty, &bare}, []string{"a", "b"}) {
+		for _, row := range table.Rows {
+			var texts []string
+			for _, cell := range row {
+				texts = append(texts, cell.Text)
+			}
+			got = append(got, texts)
+		}
+	}
+	want := [][]string{{"a", "0.7500", "0.2500"}, {"b", "–", "–"}, {"a", "0.0000", "0.0000", "0.0000"}, {"b", "–", "–", "–"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the tables (-want +got):\n%s", diff)
 	}
 }

@@ -96,7 +96,7 @@ func thresholds(r *ragtest.Result, metric string) (text, class string) {
 
 // lossTables have a row for each run that tells its losses.
 func lossTables(runs []*ragtest.Result, labels []string) []table {
-	one := func(title, left string, of func(r *ragtest.Result) []ragtest.Loss) (table, bool) {
+	one := func(title, left string, of func(r *ragtest.Result) []ragtest.Loss, rest func(r *ragtest.Result) (float64, bool)) (table, bool) {
 		t := table{Title: title}
 		var names []string
 		for _, r := range runs {
@@ -119,31 +119,51 @@ func lossTables(runs []*ragtest.Result, labels []string) []table {
 			if len(runs) > 1 {
 				row = append(row, tableCell{Text: labels[i]})
 			}
-			rest := 1.0
 			for _, n := range names {
 				text := "–"
 				for _, l := range of(r) {
 					if l.Stage == n {
 						text = decimals(l.Amount)
-						rest -= l.Amount
 					}
 				}
 				row = append(row, numberCell(text))
 			}
-			t.Rows = append(t.Rows, append(row, numberCell(decimals(max(rest, 0)))))
+			text := "–"
+			if x, ok := rest(r); ok {
+				text = decimals(x)
+			}
+			t.Rows = append(t.Rows, append(row, numberCell(text)))
 		}
 		return t, len(names) > 0
 	}
 	var tables []table
-	if t, ok := one("Recall lost, by stage", "found", func(r *ragtest.Result) []ragtest.Loss { return r.RecallLosses }); ok {
+	if t, ok := one("Recall lost, by stage", "found", func(r *ragtest.Result) []ragtest.Loss { return r.RecallLosses }, found); ok {
 		t.Note = "unlocatable: no chunk holds it; budget: no K chunks hold it; retriever: the embedder ranks it too low; index: the store misses what exact search finds; reranker: retrieved, but not among the K best."
 		tables = append(tables, t)
 	}
-	if t, ok := one("Precision lost, by kind", "relevant", func(r *ragtest.Result) []ragtest.Loss { return r.PrecisionLosses }); ok {
+	if t, ok := one("Precision lost, by kind", "relevant", func(r *ragtest.Result) []ragtest.Loss { return r.PrecisionLosses }, precision); ok {
 		t.Note = "chunk granularity: in chunks that hold relevant text too; wrong chunks: in chunks that hold none."
 		tables = append(tables, t)
 	}
 	return tables
+}
+
+// found returns the recall that the losses leave.
+func found(r *ragtest.Result) (float64, bool) {
+	left := 1.0
+	for _, l := range r.RecallLosses {
+		left -= l.Amount
+	}
+	return max(left, 0), len(r.RecallLosses) > 0
+}
+
+// precision returns the mean precision, if the run has that metric. The losses do
+// not add up to what it lacks where nothing was retrieved.
+func precision(r *ragtest.Result) (float64, bool) {
+	if r.Level == "chunk" {
+		return r.Score(ragtest.ChunkPrecision.Name())
+	}
+	return r.Score(ragtest.SpanPrecision.Name())
 }
 
 // changesTable shows a comparison of two runs.
@@ -213,21 +233,21 @@ func (c *contents) rankingTable() table {
 }
 
 func (c *contents) tieText(run int) tableCell {
-	cell := map[tie]tableCell{best: {Text: "best", Class: "good"}, tied: {Text: "tied with the best"}, worse: {Text: "worse"}, notJudged: {Text: ""}}[c.ties[run]]
+	cell := map[tie]tableCell{best: {Text: "best", Class: "good"}, tied: {Text: "tied"}, worse: {Text: "worse"}, notJudged: {Text: ""}}[c.ties[run]]
 	if failed(c.runs[run]) {
-		cell.Text, cell.Class = strings.TrimPrefix(cell.Text+", threshold failed", ", "), "bad"
+		cell.Text, cell.Class = strings.TrimPrefix(cell.Text+", failed", ", "), "bad"
 	}
 	return cell
 }
 
 func (c *contents) tieNote() string {
-	characters := " Characters: distinct text retrieved for a query, mean."
+	characters := " Failed: a threshold. Characters: distinct text retrieved for a query, mean."
 	n := c.judged()
 	switch {
 	case n == 0:
 		return "The runs are not over the same queries, so which of them tie is not said." + characters
 	case n < len(c.runs):
-		return fmt.Sprintf("A run is tied with the best if the queries do not tell them apart: randomised Tukey HSD test over the best %d runs, p > %v.", n, tieLevel) + characters
+		return fmt.Sprintf("Tied: the queries do not tell the run from the best one (randomised Tukey HSD test over the best %d runs, p > %v).", n, tieLevel) + characters
 	}
-	return fmt.Sprintf("A run is tied with the best if the queries do not tell them apart: randomised Tukey HSD test over all runs, p > %v.", tieLevel) + characters
+	return fmt.Sprintf("Tied: the queries do not tell the run from the best one (randomised Tukey HSD test over all runs, p > %v).", tieLevel) + characters
 }
