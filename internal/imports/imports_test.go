@@ -97,6 +97,7 @@ func TestOneAdapterImportsEachSDK(t *testing.T) {
 		"github.com/tiktoken-go/tokenizer":                    "chunkers/tokens",
 		"github.com/yuin/goldmark/parser":                     "chunkers/markdown",
 		"golang.org/x/net/html":                               "chunkers/html",
+		"gonum.org/v1/plot":                                   "ragtest/report",
 	}
 	for _, line := range list(t, "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}}:{{.}} {{end}}`, "./...") {
 		pkg, imported, _ := strings.Cut(line, ":")
