@@ -49,8 +49,10 @@ type Score struct {
 // ScoreInterval is a confidence interval for the mean of a metric over all the
 // queries that those evaluated stand for: two-sided, of 95 %, by the bias-corrected
 // and accelerated bootstrap (Efron, "Better bootstrap confidence intervals", JASA
-// 1987) of 2,000 samples. It covers somewhat less than 95 % where nearly all
-// queries score 1: to claim that a mean is high enough, use WithConfidence.
+// 1987) of 2,000 samples. In simulations it covered the mean in 93.6 to 98.4 % of
+// the cases for means up to 0.9, but for 50 queries with a mean of 0.9 of which half
+// score in between, in 90.8 %; it covers less where nearly all queries score 1. To
+// claim that a mean is high enough, use WithConfidence.
 type ScoreInterval struct {
 	Metric string  `json:"metric"`
 	Low    float64 `json:"low"`

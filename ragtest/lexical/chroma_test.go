@@ -58,6 +58,10 @@ func TestChroma(t *testing.T) {
 				e := ragtest.TokenLevel{Corpus: collection.Corpus, Queries: collection.Queries, Chunker: chunked.chunker, K: 5}
 				test.pipeline(&e)
 				r := ragtest.RunTokenLevel(t, e, ragtest.SpanRecall.AtLeast(chunked.recall))
+				// Of the 790 relevant spans, 97 are elsewhere too.
+				if e := r.Diagnostics.EquivalentText; e == nil || e.Passages != 97 || e.RecallChange < 0 {
+					t.Errorf("got %+v, want 97 passages", e)
+				}
 				if len(r.Queries) != 472 || r.Diagnostics.Documents != 5 {
 					t.Errorf("got %d queries over %d documents, want 472 over 5", len(r.Queries), r.Diagnostics.Documents)
 				}
