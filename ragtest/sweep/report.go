@@ -47,7 +47,7 @@ type Standing struct {
 const tieLevel = 0.05
 
 // Standings ranks the cells by the mean of the first metric, equal ones by the order
-// of the grid. It takes time: about 4 s for 150 cells and 500 queries.
+// of the grid. It takes time: about 5 s for 150 cells and 500 queries.
 func (r *Report) Standings() []Standing {
 	rows := make([][]float64, len(r.Cells))
 	for i, c := range r.Cells {
