@@ -15,7 +15,7 @@ import (
 // and Elapsed, which no two runs share, are not part of it.
 type Result struct {
 	Name              string            `json:"name"`
-	Level             string            `json:"level"` // "token" or "chunk"
+	Level             string            `json:"level"` // "token", "chunk" or "document"
 	K                 int               `json:"k"`
 	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
@@ -109,22 +109,24 @@ type QueryResult struct {
 // Score returns the query's score by the named metric, and whether there is one.
 func (q QueryResult) Score(metric string) (float64, bool) { return find(q.Scores, metric) }
 
-// Hit is one retrieved chunk.
+// Hit is one retrieved chunk; at document level, the best of a document.
 type Hit struct {
 	Rank    int              `json:"rank"` // from 1
 	ChunkID string           `json:"chunkID"`
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"` // token level only
+	Span    spans.Span       `json:"span,omitzero"` // not at chunk level
 	Score   float64          `json:"score"`         // of the retriever or, after it, the reranker
 	Text    string           `json:"text"`
 }
 
-// Passage is relevant text: a span at token level, a chunk at chunk level.
+// Passage is relevant text: a span at token level, a chunk at chunk level, a document
+// at document level.
 type Passage struct {
 	ChunkID string           `json:"chunkID,omitempty"` // chunk level only
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"`  // token level only
-	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
+	Span    spans.Span       `json:"span,omitzero"`   // not at chunk level
+	Text    string           `json:"text,omitempty"`  // "" for a chunk that the run did not make; at document level the beginning
+	Grade   int              `json:"grade,omitempty"` // document level only
 
 	// Of a missed passage: the stage that lost it, such as [LossRetriever], and the
 	// best rank of a chunk that holds part of it, which K must reach for it to be
