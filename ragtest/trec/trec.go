@@ -4,8 +4,9 @@
 //
 // A [Run] is what a system retrieved, [Judgments] say what is relevant, and a
 // [Scorer] compares the two. Files of both are read by fixtures.ReadRun and
-// fixtures.ReadQrels, runs written by fixtures.WriteRun. [RunOf] makes a run of the
-// result of an evaluation, so that trec_eval itself, or ranx, can score it again.
+// fixtures.ReadQrels, and written by fixtures.WriteRun and fixtures.WriteQrels. [RunOf]
+// and [JudgmentsOf] make them of an evaluation, so that trec_eval itself, or ranx, can
+// score it again.
 //
 // The measures are those of trec_eval 10 (github.com/usnistgov/trec_eval); those of
 // package ragtest differ in places that its documentation names. So does the order

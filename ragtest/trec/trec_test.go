@@ -211,6 +211,18 @@ func TestRunOf(t *testing.T) {
 	}
 }
 
+func TestJudgmentsOf(t *testing.T) {
+	got := trec.JudgmentsOf([]ragtest.DocumentQuery{
+		{Query: ragtest.Query{ID: "q", Text: "?"}, Relevant: map[spans.DocumentID]int{"b": 1, "c": 0, "a": 2}},
+		{Query: ragtest.Query{ID: "none", Text: "none"}},
+		{Query: ragtest.Query{Text: "!"}, Relevant: map[spans.DocumentID]int{"a": 1}},
+	})
+	want := trec.Judgments{{ID: "q", Judged: []trec.Judgment{{Doc: "a", Grade: 2}, {Doc: "b", Grade: 1}, {Doc: "c"}}}, {ID: ragtest.NewQueryID("!"), Judged: []trec.Judgment{{Doc: "a", Grade: 1}}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestScoreModifiesNothing(t *testing.T) {
 	r, j := ranked(2, 1, 0), append(judged(1), trec.QueryJudgments{ID: "a", Judged: []trec.Judgment{{Doc: "d"}}})
 	r.Queries[0].Documents[0].Score = -9
