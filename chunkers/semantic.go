@@ -35,7 +35,8 @@ import (
 // The units of TargetSize and Cluster, unless Units says otherwise, are what
 // [RecursiveCharacter] cuts at "\n\n", "\n", ".", "?", "!", " " and "", as in the
 // report; but one mark ".", "?" or "!" at the beginning of a unit is moved to the
-// unit before, which it ends, and so may make that longer by itself.
+// unit before, which it ends, and so may make that longer by itself. So may white
+// space at both ends of a unit.
 //
 // The chunks do not overlap and lose nothing: joined, they are the text. White
 // space between two chunks belongs to the first. A text of white space alone
@@ -105,10 +106,16 @@ func (c Semantic) Validate() error {
 	if c.Embedder == nil {
 		return errors.New("semantic chunker: Embedder is nil: want an Embedder")
 	}
-	for _, part := range []any{c.rule(), c.Units, c.Embedder} {
-		if v, ok := part.(Validator); ok {
+	if err := c.rule().Validate(); err != nil {
+		return fmt.Errorf("semantic chunker: %w", err)
+	}
+	for _, part := range []struct {
+		field string
+		value any
+	}{{"Units", c.Units}, {"Embedder", c.Embedder}} {
+		if v, ok := part.value.(Validator); ok {
 			if err := v.Validate(); err != nil {
-				return fmt.Errorf("semantic chunker: %w", err)
+				return fmt.Errorf("semantic chunker: %s: %w", part.field, err)
 			}
 		}
 	}

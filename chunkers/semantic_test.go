@@ -418,7 +418,7 @@ func TestSemanticValidate(t *testing.T) {
 		{Semantic{Embedder: e, Rule: Cluster{MaxSize: -1}}, "semantic chunker: cluster rule: MaxSize is -1: want at least 1"},
 		{Semantic{Embedder: e, Rule: Cluster{MaxSize: 5, UnitSize: -1}}, "semantic chunker: cluster rule: UnitSize is -1: want 0, which means an eighth of MaxSize, or at most MaxSize, which is 5"},
 		{Semantic{Embedder: e, Rule: Cluster{MaxSize: 1}}, ""},
-		{Semantic{Embedder: e, Units: FixedSize{}}, "semantic chunker: fixed-size chunker: Size is 0: want at least 1"},
+		{Semantic{Embedder: e, Units: FixedSize{}}, "semantic chunker: Units: fixed-size chunker: Size is 0: want at least 1"},
 	} {
 		checkValidation(t, test.chunker, test.want)
 	}

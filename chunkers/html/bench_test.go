@@ -1,6 +1,8 @@
 package html_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,11 +11,18 @@ import (
 	"github.com/rageval/rageval/chunkers/html"
 )
 
-// BenchmarkHTML compares cutting with reading the tokens of the same text.
+// BenchmarkHTML compares cutting with reading the tokens of the same text: one
+// that is mostly tags, and whole pages.
 func BenchmarkHTML(b *testing.B) {
-	text, _ := handbook()
-	text = strings.Repeat(text, 50)
-	doc := document(b, "handbook.html", text)
+	handbook, _ := handbook()
+	texts := pages(b)
+	all := strings.Join(slices.Sorted(maps.Values(texts)), "\n")
+	b.Run("handbook", func(b *testing.B) { compare(b, strings.Repeat(handbook, 50)) })
+	b.Run("pages", func(b *testing.B) { compare(b, strings.Repeat(all, 40)) })
+}
+
+func compare(b *testing.B, text string) {
+	doc := document(b, "page.html", text)
 	b.Run("tokenizer", func(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()

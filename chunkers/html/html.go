@@ -40,31 +40,33 @@ const (
 //  2. Blocks join the chunk while it fits Size. A block that does not fit
 //     begins the next chunk if it fits there.
 //  3. A block longer than Size is cut into what it consists of: a list into its
-//     items, a table into its rows (the header rows
-//     with the first), these into their cells, all of them and
-//     block quotes into their blocks, preformatted text into lines, other text
-//     into sentences. What is longer than Size even so is cut between words, and
-//     words between characters (code points).
+//     items, a table into its rows (the header rows with the first), these into
+//     their cells, all of them and block quotes into their blocks, preformatted
+//     text into lines, other text into sentences. What is longer than Size even
+//     so is cut between words, and words between characters (code points).
 //  4. A heading stays with what follows it. If both do not fit Size, what
 //     follows is cut, as if longer than Size. A piece of headings alone comes
-//     only where nothing follows, where they fill Size, or before an element
-//     that is left out.
+//     only where nothing follows, where they fill Size, where the next tag or,
+//     if they fill half of Size, the next word fits it but not beside them, or
+//     before an element that is left out.
 //  5. A piece that Size ended, not a heading, shares its end with the next one:
 //     as many whole blocks, items, rows, lines or sentences as measure at most
 //     Overlap together and leave room for what comes next; within a longer
-//     sentence or line, as many whole words. If the last one is longer than
-//     Overlap, nothing is shared. Sections share nothing.
+//     sentence or line, as many whole words as leave room for the next one. If
+//     the last one is longer than Overlap, nothing is shared. Sections share
+//     nothing.
 //
 // A sentence ends with '.', '!', '?' or '…', closing marks and white space, with
 // '。', '！' or '？' and closing marks, or before an empty line.
 //
 // Left out are head, script, style, template, noscript, iframe, noembed,
 // noframes and title elements, each to its end tag, with markup without text
-// beside it: no piece spans one of them. So are a document type, comments and
-// white space before the first start tag or text, white space at the ends of
-// pieces but for the indentation of the first line, and pieces that would have
-// neither text nor an image, of markup alone. Everything else in the text is in
-// some piece. White space is Unicode's White_Space and the byte order mark.
+// beside it: no piece spans one of them. (The title of a drawing, within svg, is
+// text.) So are a document type, comments and white space before the first start
+// tag or text, white space at the ends of pieces but for the indentation of the
+// first line, and pieces that would have neither text nor an image, of markup
+// alone. Everything else in the text is in some piece. White space is Unicode's
+// White_Space and the byte order mark.
 //
 // The source is read by a tokenizer after the HTML standard, not by a tree
 // builder: an end tag closes the element it names, if one is open in the same
@@ -84,8 +86,8 @@ type HTML struct {
 	// PlainText makes the text of a piece that of its content: without tags and
 	// comments, with entities decoded, images replaced by their alternative
 	// text, white space outside preformatted text made one space, a line end
-	// between blocks and for br, a tab between the cells of a row. Positions stay
-	// those of the source, and Size counts the source. Pieces without such text
+	// between blocks and for br, a tab between the cells of a row, also where they
+	// hold blocks. Positions stay those of the source, and Size counts the source. Pieces without such text
 	// are left out.
 	PlainText bool
 
@@ -153,7 +155,7 @@ func (c HTML) cut(ctx context.Context, text string) ([]chunkers.Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunks, err := blocks.Cut(ctx, text, page.blocks, page.solids, c.options())
+	chunks, err := blocks.Cut(ctx, text, page.Structure, c.options())
 	if err != nil {
 		return nil, err
 	}

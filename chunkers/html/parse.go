@@ -69,21 +69,21 @@ func holds(open, tag atom.Atom) bool {
 	}
 }
 
-// page is what parse found in a text.
+// page is what parse found in a text. Its solids are tags, comments, elements
+// left out and entities.
 type page struct {
-	text   string
-	blocks []blocks.Block
-	solids []blocks.Solid // tags, comments, elements left out and entities
-	marks  []mark         // what they mean: as many
-	pres   []blocks.Solid // preformatted text
+	blocks.Structure
+	text  string
+	marks []mark         // what the solids mean: as many
+	alts  map[int]string // of images, by the indices of their solids
+	pres  []blocks.Solid // preformatted text
 }
 
 // mark is what a solid means to the plain text: by default nothing.
 type mark struct {
-	separator byte // what it puts between what comes before and after it
+	separator separator // what it puts between what comes before and after it
 	entity    bool
 	image     bool
-	alt       string // of an image
 }
 
 // open is an element whose block is not complete.
@@ -101,17 +101,20 @@ type parsing struct {
 	page
 	pos   int // where the token begins
 	stack []open
-	start int // where the next block begins; -1 if where its first text does
-	leaf  int // index of the block that text belongs to; -1 if text begins one
-	level int // of the heading that is open; 0 if none
-	pre   int // where the preformatted text that is open begins; -1 if none is
+	start int  // where the next block begins; -1 if where its first text does
+	leaf  int  // index of the block that text belongs to; -1 if text begins one
+	level int  // of the heading that is open; 0 if none
+	pre   int  // where the preformatted text that is open begins; -1 if none is
+	svg   bool // an svg element is open, without a block within it
 }
 
 // parse finds the blocks of text. It returns the cause of ctx being done.
 func parse(ctx context.Context, text string) (*page, error) {
 	p := parsing{page: page{text: text}, start: -1, leaf: -1, pre: -1}
-	most := min(strings.Count(text, "<")+strings.Count(text, "&"), len(text)/len("<b>"))
-	p.solids, p.marks = make([]blocks.Solid, 0, most), make([]mark, 0, most)
+	tags := min(strings.Count(text, "<"), len(text)/len("<b>"))
+	most := min(tags+strings.Count(text, "&"), len(text)/len("<b>"))
+	p.Solids, p.marks = make([]blocks.Solid, 0, most), make([]mark, 0, most)
+	p.Blocks = make([]blocks.Block, 0, tags/2)
 	z := html.NewTokenizer(strings.NewReader(text))
 	for tokens := 0; ; tokens++ {
 		if tokens%1024 == 0 && ctx.Err() != nil {
@@ -126,28 +129,26 @@ func parse(ctx context.Context, text string) (*page, error) {
 		case html.TextToken:
 			p.addText(end)
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, hasAttr := z.TagName()
-			tag := atom.Lookup(name)
-			m := mark{separator: separatorOf(tag)}
-			if roleOf(tag) == dropped {
+			tag := tagOf(text[p.pos:end])
+			r := roleOf(tag)
+			if tag == atom.Title && p.svg {
+				r = inline
+			}
+			if r == dropped {
 				end = p.skip(z, tag, end)
 			}
-			if roleOf(tag) == image {
-				m.image = true
-				for key, value := []byte(nil), []byte(nil); hasAttr; {
-					key, value, hasAttr = z.TagAttr()
-					if string(key) == "alt" {
-						m.alt = string(value)
-					}
-				}
+			if r == image {
+				p.addAlt(z)
 			}
-			p.addStartTag(tag, end)
-			p.addSolid(end, m)
+			p.addStartTag(tag, r, end)
+			p.svg = tag == atom.Svg && kind == html.StartTagToken || p.svg && (r == inline || r == image || r == dropped)
+			p.addSolid(end, mark{separator: separatorOf(tag, r), image: r == image})
 		case html.EndTagToken:
-			name, _ := z.TagName()
-			tag := atom.Lookup(name)
-			p.addEndTag(tag)
-			p.addSolid(end, mark{separator: separatorOf(tag)})
+			tag := tagOf(text[p.pos:end])
+			r := roleOf(tag)
+			p.addEndTag(tag, r)
+			p.svg = p.svg && tag != atom.Svg
+			p.addSolid(end, mark{separator: separatorOf(tag, r)})
 		default:
 			p.addSolid(end, mark{})
 		}
@@ -173,7 +174,7 @@ func (p *parsing) skip(z *html.Tokenizer, tag atom.Atom, end int) int {
 		if kind != html.StartTagToken && kind != html.EndTagToken {
 			continue
 		}
-		if name, _ := z.TagName(); atom.Lookup(name) != tag {
+		if tagOf(p.text[end-len(z.Raw()):end]) != tag {
 			continue
 		}
 		if kind == html.StartTagToken {
@@ -185,8 +186,46 @@ func (p *parsing) skip(z *html.Tokenizer, tag atom.Atom, end int) int {
 	return end
 }
 
+// tagOf returns the name of the tag that raw is, 0 if it is not one that HTML
+// has. [html.Tokenizer.TagName] would allocate.
+func tagOf(raw string) atom.Atom {
+	const longest = len("blockquote")
+	name := strings.TrimPrefix(raw[1:], "/")
+	var lower [longest]byte
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '>' || c == '/' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f':
+			return atom.Lookup(lower[:i])
+		case i == longest:
+			return 0
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		lower[i] = c
+	}
+	return 0
+}
+
+// addAlt notes the alternative text of the image whose tag was read.
+func (p *parsing) addAlt(z *html.Tokenizer) {
+	for {
+		key, value, more := z.TagAttr()
+		if string(key) == "alt" {
+			if p.alts == nil {
+				p.alts = map[int]string{}
+			}
+			p.alts[len(p.Solids)] = string(value)
+			return
+		}
+		if !more {
+			return
+		}
+	}
+}
+
 func (p *parsing) addSolid(end int, m mark) {
-	p.solids = append(p.solids, blocks.Solid{Start: p.pos, End: end})
+	p.Solids = append(p.Solids, blocks.Solid{Start: p.pos, End: end})
 	p.marks = append(p.marks, m)
 }
 
@@ -207,7 +246,7 @@ func (p *parsing) addText(end int) {
 		i += n
 		length := entityLength(text[i:])
 		if length > 1 {
-			p.solids = append(p.solids, blocks.Solid{Start: p.pos + i, End: p.pos + i + length})
+			p.Solids = append(p.Solids, blocks.Solid{Start: p.pos + i, End: p.pos + i + length})
 			p.marks = append(p.marks, mark{entity: true})
 		}
 		i += length
@@ -231,12 +270,16 @@ func entityLength(text string) int {
 
 // beginLeaf begins the block that text at the position belongs to.
 func (p *parsing) beginLeaf() {
-	b := blocks.Block{Start: p.takeStart(), Level: p.level}
+	b := blocks.Block{Start: p.takeStart(), Level: uint8(p.level)}
+	if b.Level > 0 {
+		b.Title = int32(len(p.Titles))
+		p.Titles = append(p.Titles, "")
+	}
 	if p.pre >= 0 {
 		b.Kind = blocks.Lines
 	}
-	p.leaf = len(p.blocks)
-	p.blocks = append(p.blocks, b)
+	p.leaf = len(p.Blocks)
+	p.Blocks = append(p.Blocks, b)
 }
 
 // takeStart returns where the block begins that begins now.
@@ -254,16 +297,15 @@ func (p *parsing) endLeaf() {
 	if p.leaf < 0 {
 		return
 	}
-	if b := &p.blocks[p.leaf]; b.Level > 0 {
-		b.Title = strings.Join(strings.FieldsFunc(p.plain(b.Start, p.pos), blocks.IsSpace), " ")
+	if b := p.Blocks[p.leaf]; b.Level > 0 {
+		p.Titles[b.Title] = strings.Join(strings.FieldsFunc(p.plain(b.Start, p.pos), blocks.IsSpace), " ")
 		p.level = 0
 	}
 	p.leaf = -1
 }
 
 // addStartTag adds a start tag, or an element that is left out, that ends at end.
-func (p *parsing) addStartTag(tag atom.Atom, end int) {
-	r := roleOf(tag)
+func (p *parsing) addStartTag(tag atom.Atom, r role, end int) {
 	if tag == atom.Head {
 		r = dropped
 	}
@@ -273,9 +315,9 @@ func (p *parsing) addStartTag(tag atom.Atom, end int) {
 	case dropped:
 		p.endLeaf()
 		p.start = -1
-		p.blocks = append(p.blocks, blocks.Block{Start: p.pos, Kind: blocks.Drop})
+		p.Blocks = append(p.Blocks, blocks.Block{Start: p.pos, Kind: blocks.Drop})
 		for _, e := range p.stack {
-			p.blocks[e.index].Broken = true
+			p.Blocks[e.index].Broken = true
 		}
 		return
 	case inline, image:
@@ -328,7 +370,7 @@ func (p *parsing) addToTable(tag atom.Atom) {
 	case atom.Tr:
 		e.head = parent.head
 		if parent.rows > 0 && parent.headRows == parent.rows {
-			p.blocks[parent.index].Header = p.blocks[e.index].Start
+			p.Blocks[parent.index].Header = p.Blocks[e.index].Start
 		}
 	case atom.Th:
 		parent.th = true
@@ -338,8 +380,7 @@ func (p *parsing) addToTable(tag atom.Atom) {
 }
 
 // addEndTag adds an end tag.
-func (p *parsing) addEndTag(tag atom.Atom) {
-	r := roleOf(tag)
+func (p *parsing) addEndTag(tag atom.Atom, r role) {
 	switch r {
 	case inline, image, hidden, dropped:
 		return
@@ -393,8 +434,8 @@ func (p *parsing) push(tag atom.Atom) {
 	if len(p.stack) >= maxDepth {
 		return
 	}
-	p.stack = append(p.stack, open{tag: tag, index: len(p.blocks)})
-	p.blocks = append(p.blocks, blocks.Block{Start: p.takeStart()})
+	p.stack = append(p.stack, open{tag: tag, index: len(p.Blocks)})
+	p.Blocks = append(p.Blocks, blocks.Block{Start: p.takeStart()})
 }
 
 // pop completes open blocks until n are left.
@@ -402,7 +443,7 @@ func (p *parsing) pop(n int) {
 	for len(p.stack) > n {
 		e := p.stack[len(p.stack)-1]
 		p.stack = p.stack[:len(p.stack)-1]
-		p.blocks[e.index].Inner = len(p.blocks) - e.index - 1
+		p.Blocks[e.index].Inner = len(p.Blocks) - e.index - 1
 		if e.tag == atom.Tr && len(p.stack) > 0 {
 			if table := &p.stack[len(p.stack)-1]; table.tag == atom.Table {
 				if table.headRows == table.rows && (e.head || e.th && !e.td) {

@@ -10,24 +10,39 @@ import (
 	"github.com/rageval/rageval/internal/blocks"
 )
 
+// separator is what comes between two texts. Of several, the greatest counts.
+type separator byte
+
+const (
+	nothing  separator = iota
+	space              // white space
+	blockEnd           // of what a cell may hold: a line end
+	cellEnd            // a tab
+	rowEnd             // a line end
+)
+
 // separatorOf returns what a tag puts between the plain texts on both its sides.
-func separatorOf(tag atom.Atom) byte {
+func separatorOf(tag atom.Atom, r role) separator {
 	switch tag {
 	case atom.Td, atom.Th:
-		return '\t'
+		return cellEnd
+	case atom.Table, atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr:
+		return rowEnd
 	case atom.Br:
-		return '\n'
+		return blockEnd
+	case atom.Title: // of a drawing
+		return space
 	}
-	switch roleOf(tag) {
+	switch r {
 	case block, heading, container, item, pre:
-		return '\n'
+		return blockEnd
 	}
-	return 0
+	return nothing
 }
 
 // within returns the index of the first solid that ends after byte start.
 func (p *page) within(start int) int {
-	return sort.Search(len(p.solids), func(i int) bool { return p.solids[i].End > start })
+	return sort.Search(len(p.Solids), func(i int) bool { return p.Solids[i].End > start })
 }
 
 // hasContent reports whether text[start:end] has text that is not white space,
@@ -35,8 +50,8 @@ func (p *page) within(start int) int {
 func (p *page) hasContent(start, end int) bool {
 	for i := p.within(start); start < end; i++ {
 		stop := end
-		if i < len(p.solids) {
-			stop = min(end, p.solids[i].Start)
+		if i < len(p.Solids) {
+			stop = min(end, p.Solids[i].Start)
 		}
 		if stop > start && strings.TrimLeftFunc(p.text[start:stop], blocks.IsSpace) != "" {
 			return true
@@ -44,7 +59,7 @@ func (p *page) hasContent(start, end int) bool {
 		if stop == end {
 			return false
 		}
-		solid, m := p.solids[i], p.marks[i]
+		solid, m := p.Solids[i], p.marks[i]
 		if m.image && solid.Start >= start {
 			return true
 		}
@@ -60,12 +75,12 @@ func (p *page) hasContent(start, end int) bool {
 func (p *page) plain(start, end int) string {
 	var w plainWriter
 	for i := p.within(start); start < end; i++ {
-		for i < len(p.solids) && p.marks[i].entity {
+		for i < len(p.Solids) && p.marks[i].entity {
 			i++
 		}
 		stop := end
-		if i < len(p.solids) {
-			stop = min(end, p.solids[i].Start)
+		if i < len(p.Solids) {
+			stop = min(end, p.Solids[i].Start)
 		}
 		if stop > start {
 			text := html.UnescapeString(p.text[start:stop])
@@ -78,11 +93,13 @@ func (p *page) plain(start, end int) string {
 		if stop == end {
 			break
 		}
-		if p.solids[i].Start >= start {
+		if p.Solids[i].Start >= start {
 			w.separate(p.marks[i].separator)
-			w.write(p.marks[i].alt)
+			if p.marks[i].image {
+				w.write(p.alts[i])
+			}
 		}
-		start = p.solids[i].End
+		start = p.Solids[i].End
 	}
 	return strings.TrimRightFunc(w.b.String(), blocks.IsSpace)
 }
@@ -96,23 +113,20 @@ func (p *page) preformatted(i int) bool {
 // plainWriter collects plain text.
 type plainWriter struct {
 	b         strings.Builder
-	separator byte // what comes before the next text: a line end, a tab, a space or nothing
+	separator separator // what comes before the next text
 }
 
 // separate puts at least sep before the next text.
-func (w *plainWriter) separate(sep byte) {
-	const weakestFirst = "\x00 \t\n"
-	if strings.IndexByte(weakestFirst, sep) > strings.IndexByte(weakestFirst, w.separator) {
-		w.separator = sep
-	}
-}
+func (w *plainWriter) separate(sep separator) { w.separator = max(w.separator, sep) }
 
 func (w *plainWriter) flush() {
-	if w.separator != 0 && w.b.Len() > 0 {
-		w.b.WriteByte(w.separator)
+	if w.separator != nothing && w.b.Len() > 0 {
+		w.b.WriteByte(w.separator.char())
 	}
-	w.separator = 0
+	w.separator = nothing
 }
+
+func (s separator) char() byte { return "\x00 \n\t\n"[s] }
 
 // write adds text with its white space as single spaces.
 func (w *plainWriter) write(text string) {
@@ -126,14 +140,14 @@ func (w *plainWriter) write(text string) {
 			text = text[n:]
 			continue
 		}
-		w.separate(' ')
+		w.separate(space)
 		text = strings.TrimLeftFunc(text, blocks.IsSpace)
 	}
 }
 
 // writePre adds text with its white space.
 func (w *plainWriter) writePre(text string) {
-	if w.b.Len() == 0 || w.separator == '\n' {
+	if w.b.Len() == 0 || w.separator.char() == '\n' {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "\r"), "\n")
 	}
 	if strings.TrimLeftFunc(text, blocks.IsSpace) == "" && w.b.Len() == 0 {

@@ -41,7 +41,7 @@ import (
 //  5. The chunks end where the model said. What follows the last split of a
 //     window is looked at again at the beginning of the next one; where the
 //     model splits nowhere, the window is a chunk. So no chunk is longer than
-//     WindowSize, unless two units alone are.
+//     WindowSize, unless two units alone are, with the white space around them.
 //
 // The chunks do not overlap and lose nothing: joined, they are the text. White
 // space between two units belongs to the first. A text of white space alone has

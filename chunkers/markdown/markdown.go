@@ -48,12 +48,14 @@ const (
 //     characters (code points).
 //  4. A heading stays with what follows it. If both do not fit Size, what
 //     follows is cut, as if longer than Size. A piece of headings alone comes
-//     only where nothing follows or where they fill Size.
+//     only where nothing follows, where they fill Size, or where they fill half
+//     of it and the next word fits Size but not beside them.
 //  5. A piece that Size ended, not a heading, shares its end with the next one:
-//     as many whole blocks, items, lines or sentences as measure at most Overlap
-//     together and leave room for what comes next; within a longer sentence or
-//     line, as many whole words. If the last one is longer than Overlap, nothing
-//     is shared. Sections share nothing.
+//     as many whole blocks, items, lines or sentences as measure at most
+//     Overlap together and leave room for what comes next; within a longer
+//     sentence or line, as many whole words as leave room for the next one. If
+//     the last one is longer than Overlap, nothing is shared. Sections share
+//     nothing.
 //
 // A sentence ends with '.', '!', '?' or '…', closing marks and white space, with
 // '。', '！' or '？' and closing marks, or before an empty line; abbreviations are
@@ -150,11 +152,11 @@ func (c Markdown) cut(ctx context.Context, text string) ([]blocks.Chunk, error) 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	structure, err := parse(text)
+	structure, err := parse(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("markdown chunker: %w", err)
 	}
-	return blocks.Cut(ctx, text, structure, nil, c.options())
+	return blocks.Cut(ctx, text, structure, c.options())
 }
 
 // frontMatterEnd returns where the front matter of text ends, start if it does

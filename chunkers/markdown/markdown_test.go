@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,10 @@ func TestMarkdown(t *testing.T) {
 		{"a heading stays with what follows", markdown.Markdown{Size: 14}, "aaaaaaaa\n\n> # H\n>\n> bbbb\n", []string{"aaaaaaaa", "> # H\n>\n> bbbb"}},
 		{"what follows a heading is cut for it", markdown.Markdown{Size: 14}, "# Heading\n\none two three", []string{"# Heading\n\none", "two three"}},
 		{"headings without text", markdown.Markdown{Size: 40}, "# A\n## B\nb\n## C\n# D\nd\n## E", []string{"# A\n## B\nb", "## C\n# D\nd", "## E"}},
-		{"a heading longer than Size", markdown.Markdown{Size: 8}, "# one two three\n\nfour", []string{"# one", "two", "three\n\nf", "our"}},
+		{"a heading longer than Size", markdown.Markdown{Size: 8}, "# one two three\n\nfour", []string{"# one", "two", "three", "four"}},
+		{"overlap leaves room for the next word", markdown.Markdown{Size: 20, Overlap: 15}, "aaa bbb ccc ddd eee fffffffffffff ggg", []string{"aaa bbb ccc ddd eee", "eee fffffffffffff", "fffffffffffff ggg"}},
+		{"a heading beside which no word fits", markdown.Markdown{Size: 20}, "# Fourteen chars\n\nwords follow it here", []string{"# Fourteen chars", "words follow it here"}},
+		{"a heading beside which words are cut", markdown.Markdown{Size: 12}, "# A\n\n一二三四五六七八九十", []string{"# A\n\n一二三四五六七", "八九十"}},
 		{"MinSize joins siblings", markdown.Markdown{Size: 40, MinSize: 10}, "# A\n\n## B\nb\n## C\nc\n## D\nddddddddddddddddddd\n## E\ne", []string{"# A\n\n## B\nb\n## C\nc", "## D\nddddddddddddddddddd\n## E\ne"}},
 		{"MinSize joins under one parent only", markdown.Markdown{Size: 30, MinSize: 10}, "# A\n\naaaaaaaaaaaa\n## B\nbbbbbbbbbbbbbbb\n### C\ncccccccccc\n## D\nd", []string{"# A\n\naaaaaaaaaaaa", "## B\nbbbbbbbbbbbbbbb", "### C\ncccccccccc", "## D\nd"}},
 		{"MinSize joins where both fit", markdown.Markdown{Size: 12, MinSize: 6}, "# A\na\n# B\nbbbbbb\n# C\nc", []string{"# A\na", "# B\nbbbbbb", "# C\nc"}},
@@ -327,6 +331,51 @@ func TestCheckOnChroma(t *testing.T) {
 	for _, c := range settings[3:5] {
 		if err := chunkers.Check(t.Context(), c, docs...); err != nil {
 			t.Errorf("%v: %v", c, err)
+		}
+	}
+}
+
+// countdown is a context that is done when its Err is called for the n-th time.
+type countdown struct {
+	context.Context
+	n int
+}
+
+func (c *countdown) Err() error {
+	if c.n--; c.n <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestStopsWhileParsing(t *testing.T) {
+	text := "```\n" + strings.Repeat("x\n", 100_000)
+	whole := &countdown{t.Context(), math.MaxInt}
+	c := markdown.Markdown{Size: len(text)}
+	if _, err := c.Chunk(whole, text); err != nil {
+		t.Fatal(err)
+	}
+	n := (math.MaxInt - whole.n) / 2
+	half := &countdown{t.Context(), n}
+	if _, err := c.Chunk(half, text); !errors.Is(err, context.Canceled) || half.n < -5 || n < 100 {
+		t.Errorf("got error %v after asking %d times whether to stop, want context.Canceled after about %d, at least 100", err, n-half.n, n)
+	}
+}
+
+func TestLargestSize(t *testing.T) {
+	const text = "# a\n\nb\n\n## c\n\nd\n\n# e\n\nf"
+	for _, c := range []markdown.Markdown{{Size: math.MaxInt}, {Size: math.MaxInt, MinSize: 7}, {Size: math.MaxInt, MinSize: math.MaxInt, Overlap: math.MaxInt - 1}} {
+		got, err := c.Chunk(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Size, c.MinSize, c.Overlap = 1000, min(c.MinSize, 1000), min(c.Overlap, 999)
+		want, err := c.Chunk(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the largest size instead of %v (-want, +got):\n%s", c, diff)
 		}
 	}
 }

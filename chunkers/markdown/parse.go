@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -110,36 +111,58 @@ func (skipText) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.
 	return ast.NewText()
 }
 
-// parse returns the blocks of source.
-func parse(source string) (structure []blocks.Block, err error) {
+// parse returns the blocks of source, or the cause of ctx being done.
+func parse(ctx context.Context, source string) (structure blocks.Structure, err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			structure, err = nil, fmt.Errorf("parsing Markdown of %d bytes: goldmark panicked: %v", len(source), r)
+		switch r := recover().(type) {
+		case nil:
+		case stopped:
+			structure, err = blocks.Structure{}, r.cause
+		default:
+			structure, err = blocks.Structure{}, fmt.Errorf("parsing Markdown of %d bytes: goldmark panicked: %v", len(source), r)
 		}
 	}()
 	mark := byteOrderMark(source)
 	start := frontMatterEnd(source, mark)
 	f := flattening{source: source, offset: start}
 	if start > mark {
-		f.blocks = append(f.blocks, blocks.Block{Kind: blocks.Lines})
+		f.Blocks = append(f.Blocks, blocks.Block{Kind: blocks.Lines})
 	}
 	f.body = util.StringToReadOnlyBytes(source[start:])
-	doc := blockParser().Parse(text.NewReader(f.body))
+	doc := blockParser().Parse(&lines{Reader: text.NewReader(f.body), ctx: ctx})
 	f.addChildren(doc, start)
-	if len(f.blocks) > 0 {
-		f.blocks[0].Start = 0
+	if len(f.Blocks) > 0 {
+		f.Blocks[0].Start = 0
 	} else if len(source) > 0 {
-		f.blocks = append(f.blocks, blocks.Block{Kind: blocks.Lines}) // nothing but white space, or definitions
+		f.Blocks = append(f.Blocks, blocks.Block{Kind: blocks.Lines}) // nothing but white space, or definitions
 	}
-	return f.blocks, nil
+	return f.Structure, nil
 }
+
+// lines is a reader that panics with what ctx says once that is done: goldmark
+// knows no context.
+type lines struct {
+	text.Reader
+	ctx  context.Context
+	read int
+}
+
+func (l *lines) PeekLine() ([]byte, text.Segment) {
+	l.read++
+	if l.read%256 == 0 && l.ctx.Err() != nil {
+		panic(stopped{context.Cause(l.ctx)})
+	}
+	return l.Reader.PeekLine()
+}
+
+type stopped struct{ cause error }
 
 // flattening turns goldmark's tree into blocks.
 type flattening struct {
+	blocks.Structure
 	source string
 	offset int    // of body in source
 	body   []byte // what goldmark parsed
-	blocks []blocks.Block
 }
 
 // addChildren adds the blocks within node, which begins at byte start.
@@ -164,12 +187,13 @@ func (f *flattening) addChildren(node ast.Node, start int) {
 // add adds the block node, which begins at byte start, and those within it.
 func (f *flattening) add(node ast.Node, start int) {
 	b := blocks.Block{Start: start}
-	index := len(f.blocks)
-	f.blocks = append(f.blocks, b)
+	index := len(f.Blocks)
+	f.Blocks = append(f.Blocks, b)
 	switch n := node.(type) {
 	case *ast.Heading:
-		b.Level = n.Level
-		b.Title = f.title(n)
+		b.Level = uint8(n.Level)
+		b.Title = int32(len(f.Titles))
+		f.Titles = append(f.Titles, f.title(n))
 	case *east.Table:
 		b.Kind = blocks.Lines
 		b.Header = f.offset + n.Lines().At(min(1, n.Lines().Len()-1)).Stop
@@ -179,8 +203,8 @@ func (f *flattening) add(node ast.Node, start int) {
 	default:
 		f.addChildren(node, start)
 	}
-	b.Inner = len(f.blocks) - index - 1
-	f.blocks[index] = b
+	b.Inner = len(f.Blocks) - index - 1
+	f.Blocks[index] = b
 }
 
 // lineStart returns where the line begins in which node does: 0 if that is not

@@ -52,9 +52,10 @@ import (
 //
 // A word is part of a name if it holds a digit; if it is an acronym, two or more
 // letters, all capital; or if it begins with a capital, has more than one letter
-// and is not the first word of a sentence (of [Bounds]). This knows nothing of
-// meaning: all nouns of German text count, while names that start a sentence
-// do not, nor those in scripts without capitals.
+// and is not the first word of a sentence (of [Bounds] of the whole text, so that
+// a chunk which begins within a sentence may have another density than its text
+// alone). This knows nothing of meaning: all nouns of German text count, while
+// names that start a sentence do not, nor those in scripts without capitals.
 //
 // It takes time linear in the text, but for the search for the nearest word,
 // which takes up to MaxOverlap-MinOverlap characters a chunk; memory for the

@@ -49,3 +49,33 @@ func benchmarkOnChroma(b *testing.B, chunker func() chunkers.PositionAwareChunke
 		}
 	}
 }
+
+// BenchmarkAppendIDs tokenizes the paragraphs of XQuAD with real tokenizers.
+func BenchmarkAppendIDs(b *testing.B) {
+	unigram, err := vq64()
+	for _, m := range []*ModelTokenizer{&realBERT(b).ModelTokenizer, unigram} {
+		for _, language := range []string{"en", "zh", "ar"} {
+			b.Run(fmt.Sprintf("tokenizer=%v/language=%s", m, language), func(b *testing.B) {
+				if err != nil {
+					b.Fatal(err)
+				}
+				texts := corpusTexts(b, "xquad/xquad."+language+".json")
+				bytes, tokens := 0, 0
+				var ids []int
+				for _, text := range texts {
+					bytes += len(text)
+				}
+				b.SetBytes(int64(bytes))
+				b.ReportAllocs()
+				for b.Loop() {
+					tokens = 0
+					for _, text := range texts {
+						ids = m.AppendIDs(ids[:0], text)
+						tokens += len(ids)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tokens), "ns/token")
+			})
+		}
+	}
+}

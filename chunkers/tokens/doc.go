@@ -3,8 +3,9 @@
 //
 // [FixedToken] cuts windows of tokens. [Length] is for
 // [chunkers.RecursiveCharacter], which then cuts where the text does and measures
-// in tokens. Both take a [Tokenizer]: OpenAI's encodings [CL100K] and [O200K],
-// a [WordPiece] read from the tokenizer.json of an embedding model, or one's own.
+// in tokens. Both take a [Tokenizer]: OpenAI's encodings [CL100K] and [O200K], a
+// [ModelTokenizer] read from the tokenizer.json of an embedding model, or one's
+// own.
 // A size in tokens of another model than the one that embeds is a guess: the
 // same text has different numbers of them.
 //
@@ -32,10 +33,23 @@
 //   - this package with the vocabularies of the first: five times its speed, in
 //     linear time (O(n log n) within a word), without allocating for each token.
 //
-// # WordPiece
+// # Tokenizers of models
 //
-// The tokens are those of @huggingface/tokenizers 0.2.0 for bert-base-uncased,
-// the tokenizer of all-MiniLM-L6-v2, on the same texts. Differences are possible
-// where that implementation, in JavaScript, lower-cases whole texts: a final
-// capital sigma stays σ here, as in Hugging Face's own, in Rust.
+// [ReadTokenizer] reads WordPiece and Unigram. The tokens of WordPiece are those
+// of @huggingface/tokenizers 0.2.0 for bert-base-uncased, the tokenizer of
+// all-MiniLM-L6-v2, on the same texts. Differences are possible where that
+// implementation, in JavaScript, lower-cases whole texts: a final capital sigma
+// stays σ here, as in Hugging Face's own, in Rust. Characters are classified by
+// the version of Unicode that Go has, where Hugging Face's is older: some marks
+// and symbols that are new since Unicode 8 are cut otherwise.
+//
+// The tokens of Unigram are those of Hugging Face's tokenizers 0.23.2 (Rust) for
+// a Model2Vec model on XQuAD in English, Chinese and Arabic, and for thirteen
+// tokenizers of a small vocabulary on a list of odd strings, byte fallback and
+// precompiled charsmap included. @huggingface/tokenizers, which reads neither of
+// these, gives the same where it reads the file. Text that is not valid UTF-8 is
+// taken for U+FFFD, byte by byte.
+//
+// A text of 200 tokens takes about 17 µs of CPU time by WordPiece, and 100 µs by
+// Unigram with a normalizer of 35 rules (AMD EPYC, November 2026).
 package tokens

@@ -65,10 +65,14 @@ func (e Encoding) Validate() error {
 // Tokens yields where each token of text begins and ends, in bytes. It panics
 // if e is not one of the constants. It takes time linear in the text, but for
 // words of n bytes that are not tokens, which take O(n log n).
-func (e Encoding) Tokens(text string) iter.Seq2[int, int] {
+func (e Encoding) Tokens(text string) iter.Seq2[int, int] { return e.tokensUntil(nil, text) }
+
+// tokensUntil yields what Tokens does, until stop, if it is not nil, returns
+// true.
+func (e Encoding) tokensUntil(stop func() bool, text string) iter.Seq2[int, int] {
 	v := e.vocabulary()
 	return func(yield func(start, end int) bool) {
-		m := merger{vocabulary: v}
+		m := merger{vocabulary: v, stop: stop}
 		for wordStart := 0; wordStart < len(text); {
 			start, wordEnd := wordStart, wordStart+v.split(text[wordStart:])
 			for _, end := range m.tokens(text[wordStart:wordEnd]) {
@@ -77,6 +81,9 @@ func (e Encoding) Tokens(text string) iter.Seq2[int, int] {
 					return
 				}
 				start = end
+			}
+			if m.stopped {
+				return
 			}
 			wordStart = wordEnd
 		}

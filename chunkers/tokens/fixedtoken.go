@@ -45,7 +45,7 @@ func (c FixedToken) Validate() error {
 	}
 	if v, ok := c.Encoding.(chunkers.Validator); ok {
 		if err := v.Validate(); err != nil {
-			return fmt.Errorf("fixed-token chunker: %w", err)
+			return fmt.Errorf("fixed-token chunker: Encoding: %w", err)
 		}
 	}
 	return nil
@@ -128,7 +128,11 @@ func (c FixedToken) cut(ctx context.Context, text string) ([]window, error) {
 	n, closed := 0, 0              // tokens so far, and windows of which the end is known
 	opens, closes := 0, c.Tokens-1 // the tokens that begin and end the next window
 	var last window                // the token before
-	for start, end := range c.tokenizer().Tokens(text) {
+	tokens := c.tokenizer().Tokens(text)
+	if e, ok := c.tokenizer().(Encoding); ok {
+		tokens = e.tokensUntil(func() bool { return ctx.Err() != nil }, text)
+	}
+	for start, end := range tokens {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -147,6 +151,9 @@ func (c FixedToken) cut(ctx context.Context, text string) ([]window, error) {
 			closes += step
 		}
 		n++
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	if full := closes - step + 1; n > 0 && (closed == 0 || n > full) { // tokens follow the last window that is full
 		windows[closed].end = last.end

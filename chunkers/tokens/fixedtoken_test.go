@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,8 +158,8 @@ func TestFixedTokenValidate(t *testing.T) {
 		{FixedToken{Tokens: -3}, "fixed-token chunker: Tokens is -3: want at least 1"},
 		{FixedToken{Tokens: 10, Overlap: -1}, "fixed-token chunker: Overlap is -1: want at least 0 and less than Tokens, which is 10"},
 		{FixedToken{Tokens: 10, Overlap: 10}, "fixed-token chunker: Overlap is 10: want at least 0 and less than Tokens, which is 10"},
-		{FixedToken{Tokens: 10, Encoding: Encoding(2)}, "fixed-token chunker: encoding is 2: want CL100K or O200K"},
-		{FixedToken{Tokens: 10, Encoding: Encoding(-1)}, "fixed-token chunker: encoding is -1: want CL100K or O200K"},
+		{FixedToken{Tokens: 10, Encoding: Encoding(2)}, "fixed-token chunker: Encoding: encoding is 2: want CL100K or O200K"},
+		{FixedToken{Tokens: 10, Encoding: Encoding(-1)}, "fixed-token chunker: Encoding: encoding is -1: want CL100K or O200K"},
 	}
 	for _, test := range tests {
 		doc, err := spans.NewDocument("text", "text", nil)
@@ -295,4 +296,31 @@ func FuzzFixedToken(f *testing.F) {
 			cutBoth(t, c, text)
 		}
 	})
+}
+
+// countdown is a context that is done when its Err is called for the n-th time.
+type countdown struct {
+	context.Context
+	n int
+}
+
+func (c *countdown) Err() error {
+	if c.n--; c.n <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestFixedTokenStopsWithinAWord(t *testing.T) {
+	word := strings.Repeat("abcd", 1<<16)
+	whole := &countdown{t.Context(), math.MaxInt}
+	c := FixedToken{Tokens: 1 << 20}
+	if _, err := c.Chunk(whole, word); err != nil {
+		t.Fatal(err)
+	}
+	n := (math.MaxInt - whole.n) / 2
+	half := &countdown{t.Context(), n}
+	if _, err := c.Chunk(half, word); !errors.Is(err, context.Canceled) || half.n < -5 || n < 10 {
+		t.Errorf("got error %v after asking %d times whether to stop, want context.Canceled after about %d, at least 10", err, n-half.n, n)
+	}
 }

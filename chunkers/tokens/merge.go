@@ -5,6 +5,8 @@ package tokens
 // no union is a token. It keeps its memory for the next word.
 type merger struct {
 	*vocabulary
+	stop       func() bool // asked now and then within long words; nil: go on
+	stopped    bool        // stop said so: the tokens of the last word are not known
 	nodes      []mergeNode
 	candidates mergeHeap
 	ends       []int
@@ -43,7 +45,11 @@ func (m *merger) merge(word string) (ends []int) {
 		}
 	}
 	m.candidates.order()
-	for len(m.candidates) > 0 {
+	for taken := 1; len(m.candidates) > 0; taken++ {
+		if taken%4096 == 0 && m.stop != nil && m.stop() {
+			m.stopped = true
+			return nil
+		}
 		top := m.candidates.take()
 		i := top.start
 		if m.nodes[i].rank != top.rank { // one of the two parts was joined since

@@ -1,9 +1,19 @@
 package tokens
 
-import "unicode"
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
 
 // What BERT's normalizer and pre-tokenizer want to know of characters, as in
 // Hugging Face's tokenizers (normalizers/bert.rs, pre_tokenizers/bert.rs).
+
+// bertRules are the settings of a BertNormalizer.
+type bertRules struct {
+	cleans, separatesChinese, stripsAccents, lowers bool
+}
 
 // isRemoved reports whether cleaning removes c: control and format characters,
 // those for private use, and U+FFFD, but not white space.
@@ -44,9 +54,9 @@ func isChinese(c rune) bool {
 		0x2b820 <= c && c <= 0x2ceaf || 0x2f800 <= c && c <= 0x2fa1f
 }
 
-// lower returns c in lower case, if the tokenizer does that.
-func (w *WordPiece) lower(c rune) rune {
-	if !w.lowers {
+// lower returns c in lower case, if the rules say so.
+func (r bertRules) lower(c rune) rune {
+	if !r.lowers {
 		return c
 	}
 	if c < 0x80 {
@@ -56,4 +66,27 @@ func (w *WordPiece) lower(c rune) rune {
 		return c
 	}
 	return unicode.ToLower(c)
+}
+
+// appendNFD appends the canonical decomposition of c. It does not allocate, as
+// norm.NFD.Append does.
+func appendNFD(text []byte, c rune) []byte {
+	const (
+		syllables, lead, vowel, trail = 0xac00, 0x1100, 0x1161, 0x11a7
+		vowels, trails, count         = 21, 28, 11172
+	)
+	if i := c - syllables; i >= 0 && i < count { // Hangul: The Unicode Standard, §3.12
+		text = utf8.AppendRune(text, lead+i/(vowels*trails))
+		text = utf8.AppendRune(text, vowel+i%(vowels*trails)/trails)
+		if i%trails > 0 {
+			text = utf8.AppendRune(text, trail+i%trails)
+		}
+		return text
+	}
+	start := len(text)
+	text = utf8.AppendRune(text, c)
+	if decomposed := norm.NFD.Properties(text[start:]).Decomposition(); decomposed != nil {
+		text = append(text[:start], decomposed...)
+	}
+	return text
 }

@@ -137,14 +137,7 @@ func tokenLengths(t Tokenizer, text string) []int {
 	return lengths
 }
 
-func tokenIDs(w *WordPiece, text string) []int {
-	ids := []int{}
-	w.tokenize(text, func(id, _, _ int) bool {
-		ids = append(ids, id)
-		return true
-	})
-	return ids
-}
+func tokenIDs(w *WordPiece, text string) []int { return w.AppendIDs([]int{}, text) }
 
 func TestEncodingsGiveTheirTokens(t *testing.T) {
 	for _, r := range readRecord(t).Texts {
@@ -162,6 +155,7 @@ func TestWordPieceGivesItsTokens(t *testing.T) {
 		if diff := cmp.Diff(r.BERT, tokenIDs(w, r.Text)); diff != "" {
 			t.Errorf("IDs of the tokens of %q (-@huggingface/tokenizers, +ours):\n%s", r.Text, diff)
 		}
+		checkTokenizer(t, &w.ModelTokenizer, r.Text)
 	}
 }
 
@@ -175,6 +169,11 @@ func TestTokensOfRealText(t *testing.T) {
 		}
 		if got := digestOf(corpusTexts(t, r.Corpus), of); got != r.digest {
 			t.Errorf("%s tokens of %s: got %v, recorded %v", r.Encoding, r.Corpus, got, r.digest)
+		}
+		if r.Encoding == "bert" {
+			for _, text := range corpusTexts(t, r.Corpus) {
+				checkTokenizer(t, &w.ModelTokenizer, text)
+			}
 		}
 	}
 }

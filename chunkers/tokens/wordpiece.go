@@ -1,11 +1,10 @@
 package tokens
 
 import (
-	"iter"
+	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // WordPiece is the tokenizer of BERT and of most small embedding models, such
@@ -24,76 +23,133 @@ import (
 // token.
 //
 // It is immutable and safe for concurrent use.
-type WordPiece struct {
-	name     string
-	initial  map[string]int // tokens that begin a word, with their IDs
-	inner    map[string]int // tokens that continue a word, without their prefix
-	longest  int            // bytes of the longest of both
+type WordPiece struct{ ModelTokenizer }
+
+// NewWordPiece reads a WordPiece tokenizer as [ReadTokenizer] does. Its Single
+// and Pair add no tokens: what the file says of them is not read.
+func NewWordPiece(name string, content []byte) (*WordPiece, error) {
+	if name == "" || plainWord(name) != name {
+		return nil, fmt.Errorf("WordPiece tokenizer: name is %q: want letters, digits and characters of \"._-\"", name)
+	}
+	file, err := parseFile(content)
+	if err == nil && file.Model.Type != "WordPiece" {
+		err = fmt.Errorf("model.type is %q: want WordPiece", file.Model.Type)
+	}
+	var m *ModelTokenizer
+	if err == nil {
+		m, err = file.tokenizer()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the tokenizer.json of %s: %w", name, err)
+	}
+	m.name = name
+	return &WordPiece{*m}, nil
+}
+
+// wordpieceModel is the model of a WordPiece tokenizer, with BERT's normalizer
+// and pre-tokenizer.
+type wordpieceModel struct {
+	bertRules
+	initial  *trie // tokens that begin a word
+	inner    *trie // tokens that continue a word, without their prefix
 	unknown  int
 	maxChars int // of a word, after normalisation
-	special  []specialToken
 
-	cleans, separatesChinese, stripsAccents, lowers bool
+	class   [256]byteClass
+	lowered [256]byte // of the bytes in words
+	runs    sync.Pool // of *wordpieceRun, for appendIDs
 }
 
-// specialToken is a token that is looked for in the text as it is.
-type specialToken struct {
-	text string
-	id   int
-}
+// byteClass says what a byte of a text is.
+type byteClass uint8
 
-// String returns the name that was given to [NewWordPiece].
-func (w *WordPiece) String() string { return w.name }
+const (
+	byteOther byteClass = iota // in a character that is not ASCII, or not printable
+	byteSpace                  // ends a word, whatever the rules are
+	byteMark                   // is a word by itself
+	byteWord
+)
 
-// Tokens yields where each token of text begins and ends, in bytes. It takes
-// time linear in the text.
-func (w *WordPiece) Tokens(text string) iter.Seq2[int, int] {
-	return func(yield func(start, end int) bool) {
-		w.tokenize(text, func(_, start, end int) bool { return yield(start, end) })
-	}
-}
-
-// tokenize yields the tokens of text with their IDs.
-func (w *WordPiece) tokenize(text string, yield func(id, start, end int) bool) {
-	run := wordpieceRun{WordPiece: w, yield: yield}
-	places := make([]int, len(w.special)) // where each one is next
-	for i := range places {
-		places[i] = -1
-	}
-	for start := 0; start < len(text) && !run.stopped; {
-		at, special := w.nextSpecial(text, start, places)
-		run.plain(text[start:at], start)
-		start = at + len(special.text)
-		if special.text != "" && !run.stopped {
-			run.emit(special.id, at, start)
+func newWordpieceModel(vocabulary map[string]int, prefix string, unknown, maxChars int, rules bertRules) *wordpieceModel {
+	var initial, inner []trieEntry
+	for token, id := range vocabulary {
+		if token != "" {
+			initial = append(initial, trieEntry{token, int32(id)})
+		}
+		if rest, ok := strings.CutPrefix(token, prefix); ok && rest != "" {
+			inner = append(inner, trieEntry{rest, int32(id)})
 		}
 	}
+	w := &wordpieceModel{
+		bertRules: rules,
+		initial:   newTrie(initial),
+		inner:     newTrie(inner),
+		unknown:   unknown,
+		maxChars:  maxChars,
+	}
+	for c := rune('!'); c <= '~'; c++ {
+		w.class[c], w.lowered[c] = byteWord, byte(w.lower(c))
+		if isPunctuation(c) {
+			w.class[c] = byteMark
+		}
+	}
+	for _, c := range "\t\n\r " {
+		w.class[c] = byteSpace
+	}
+	w.runs.New = func() any {
+		run := &wordpieceRun{wordpieceModel: w}
+		run.yield = func(id, _, _ int) bool {
+			run.ids = append(run.ids, id)
+			return true
+		}
+		return run
+	}
+	return w
 }
 
-// nextSpecial returns the first special token from byte start of text on, the
-// longest of those at one place, and where it is: the end of text and no token
-// if there is none. It keeps places up to date.
-func (w *WordPiece) nextSpecial(text string, start int, places []int) (at int, found specialToken) {
-	at = len(text)
-	for i, s := range w.special {
-		if places[i] < start {
-			places[i] = len(text)
-			if next := strings.Index(text[start:], s.text); next >= 0 {
-				places[i] = start + next
+func (w *wordpieceModel) tokenize(text string, offset int, yield func(id, start, end int) bool) bool {
+	run := wordpieceRun{wordpieceModel: w, yield: yield}
+	run.plain(text, offset)
+	return !run.stopped
+}
+
+// appendIDs needs no places. Where a text is printable ASCII up to the next
+// white space, it goes byte by byte; elsewhere it does what tokenize does.
+func (w *wordpieceModel) appendIDs(ids []int, text string, _ int) []int {
+	run := w.runs.Get().(*wordpieceRun)
+	run.ids = ids
+	start, first := 0, len(ids) // of what follows the last white space, and its tokens
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; w.class[c] {
+		case byteWord:
+			run.text = append(run.text, w.lowered[c])
+		case byteMark:
+			run.flushASCII()
+			run.text = append(run.text, c)
+			run.flushASCII()
+		case byteSpace:
+			run.flushASCII()
+			start, first = i+1, len(run.ids)
+		case byteOther:
+			run.text, run.ids = run.text[:0], run.ids[:first]
+			for i++; i < len(text) && w.class[text[i]] != byteSpace; i++ {
 			}
-		}
-		if places[i] < at || places[i] == at && at < len(text) && len(s.text) > len(found.text) {
-			at, found = places[i], s
+			run.plain(text[start:i], 0)
+			start, first = i+1, len(run.ids) // what is at i, if anything, is white space
 		}
 	}
-	return at, found
+	run.flushASCII()
+	ids, run.ids = run.ids, nil
+	w.runs.Put(run)
+	return ids
 }
 
 // wordpieceRun is one run over a text: the word under construction.
 type wordpieceRun struct {
-	*WordPiece
+	*wordpieceModel
 	yield   func(id, start, end int) bool
-	stopped bool // yield wants no more
+	stopped bool  // yield wants no more
+	ids     []int // of all tokens, in appendIDs
 
 	// The word after normalisation. Its character i is text[starts[i]:] up to
 	// the next one, and came from the original's bytes [from[i], to[i]).
@@ -102,15 +158,27 @@ type wordpieceRun struct {
 	isolated         bool // it is a word by itself: nothing joins it
 
 	pieces []wordpiece // of the word, while it is cut
+	nfd    []byte      // of a character
 }
 
-// wordpiece is a token and the character after its last one.
+// wordpiece is a token and the byte of the word after its last one.
 type wordpiece struct{ id, end int }
 
-// plain yields the tokens of a text without special ones, which begins at byte
+// flushASCII appends the IDs of the word's tokens and begins the next word.
+func (r *wordpieceRun) flushASCII() {
+	if len(r.text) == 0 {
+		return
+	}
+	r.cut(len(r.text))
+	for _, p := range r.pieces {
+		r.ids = append(r.ids, p.id)
+	}
+	r.text = r.text[:0]
+}
+
+// plain yields the tokens of a text without added tokens, which begins at byte
 // offset of the original.
 func (r *wordpieceRun) plain(text string, offset int) {
-	var buf [utf8.UTFMax]byte
 	for i := 0; i < len(text) && !r.stopped; {
 		c, n := utf8.DecodeRuneInString(text[i:])
 		from, to := offset+i, offset+i+n
@@ -121,8 +189,8 @@ func (r *wordpieceRun) plain(text string, offset int) {
 			r.add(r.lower(c), from, to, false)
 		case r.stripsAccents:
 			chinese := r.separatesChinese && isChinese(c)
-			decomposed := norm.NFD.AppendString(buf[:0], text[i:i+n])
-			for len(decomposed) > 0 {
+			r.nfd = appendNFD(r.nfd[:0], c)
+			for decomposed := r.nfd; len(decomposed) > 0; {
 				d, size := utf8.DecodeRune(decomposed)
 				decomposed = decomposed[size:]
 				if isNonspacingMark(d) {
@@ -170,11 +238,14 @@ func (r *wordpieceRun) extend(to int) {
 // flush yields the tokens of the word and begins the next one.
 func (r *wordpieceRun) flush() {
 	if len(r.starts) > 0 && !r.stopped {
-		r.cut()
-		first := 0
+		r.cut(len(r.starts))
+		first, next := 0, 0 // characters
 		for _, p := range r.pieces {
-			r.emit(p.id, r.from[first], r.to[p.end-1])
-			first = p.end
+			for next < len(r.starts) && r.starts[next] < p.end {
+				next++
+			}
+			r.stopped = !r.yield(p.id, r.from[first], r.to[next-1])
+			first = next
 			if r.stopped {
 				break
 			}
@@ -183,39 +254,18 @@ func (r *wordpieceRun) flush() {
 	r.text, r.starts, r.from, r.to, r.isolated = r.text[:0], r.starts[:0], r.from[:0], r.to[:0], false
 }
 
-func (r *wordpieceRun) emit(id, start, end int) { r.stopped = !r.yield(id, start, end) }
-
-// cut sets pieces to the tokens of the word.
-func (r *wordpieceRun) cut() {
-	n := len(r.starts)
+// cut sets pieces to the tokens of the word, which has the given number of
+// characters. Tokens end where characters do, for all are valid UTF-8.
+func (r *wordpieceRun) cut(chars int) {
 	r.pieces = r.pieces[:0]
-	if n > r.maxChars {
-		r.pieces = append(r.pieces, wordpiece{r.unknown, n})
-		return
-	}
 	vocabulary := r.initial
-	for first := 0; first < n; vocabulary = r.inner {
-		id, end := r.longestToken(vocabulary, first)
-		if end == first {
-			r.pieces = append(r.pieces[:0], wordpiece{r.unknown, n})
+	for start := 0; start < len(r.text); vocabulary = r.inner {
+		id, length := vocabulary.longest(r.text[start:])
+		if length == 0 || chars > r.maxChars {
+			r.pieces = append(r.pieces[:0], wordpiece{r.unknown, len(r.text)})
 			return
 		}
-		r.pieces = append(r.pieces, wordpiece{id, end})
-		first = end
+		start += length
+		r.pieces = append(r.pieces, wordpiece{int(id), start})
 	}
-}
-
-// longestToken returns the longest token in vocabulary that the word has from
-// its character first on, and the character after it: first if there is none.
-func (r *wordpieceRun) longestToken(vocabulary map[string]int, first int) (id, end int) {
-	start, textEnd := r.starts[first], len(r.text)
-	for end = len(r.starts); end > first; end-- {
-		if textEnd-start <= r.longest {
-			if id, ok := vocabulary[string(r.text[start:textEnd])]; ok {
-				return id, end
-			}
-		}
-		textEnd = r.starts[end-1]
-	}
-	return 0, first
 }

@@ -65,6 +65,7 @@ func TestWordPiece(t *testing.T) {
 		if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("tokens of %q (-want, +got):\n%s", test.text, diff)
 		}
+		checkTokenizer(t, &w.ModelTokenizer, test.text)
 	}
 }
 
@@ -94,7 +95,7 @@ func TestNewWordPieceErrors(t *testing.T) {
 		{"x", `"max_input_chars_per_word": 12`, `"max_input_chars_per_word": 0`, "model.max_input_chars_per_word is 0: want at least 1"},
 		{"x", `"##", "max`, `"", "max`, "model.continuing_subword_prefix is empty"},
 		{"x", `"unk_token": "[UNK]"`, `"unk_token": "?"`, `model.unk_token is "?", which is not in model.vocab`},
-		{"x", `"lstrip": false`, `"lstrip": true`, "added_tokens[0] is "},
+		{"x", `"single_word": false`, `"single_word": true`, "added_tokens[0] is "},
 	}
 	for _, test := range tests {
 		_, err := NewWordPiece(test.name, []byte(strings.ReplaceAll(miniatureJSON, test.old, test.new)))
@@ -112,12 +113,6 @@ func FuzzNewWordPiece(f *testing.F) {
 		if err != nil {
 			return
 		}
-		last := window{}
-		for start, end := range w.Tokens(text) {
-			if start < last.start || end < last.end || end < start || end > len(text) {
-				t.Fatalf("token at [%d:%d] after [%d:%d] in %q", start, end, last.start, last.end, text)
-			}
-			last = window{start, end}
-		}
+		checkTokenizer(t, &w.ModelTokenizer, text)
 	})
 }

@@ -16,12 +16,14 @@
 //     without such, by its lines or sentences; and those by runs of whole words,
 //     a word longer than Size by runs of characters.
 //  4. A heading at the end of a chunk moves to the next one. If that leaves no
-//     room for what follows it, what follows is cut as if longer than Size.
+//     room for what follows it, what follows is cut as if longer than Size; but
+//     not within a solid, nor, where the headings fill half of Size, within its
+//     first word, if that alone would fit: the headings are a chunk then.
 //  5. A chunk that was ended by Size, not by a heading, shares its last blocks
 //     (or inner blocks, lines, sentences) with the next chunk: as many whole ones
 //     as measure at most Overlap and leave room for what comes next. If even the
 //     last is longer than Overlap, nothing is shared. Runs of words share as many
-//     whole words.
+//     whole words, and leave room for the next one.
 //
 // White space at the ends of a chunk is left out, but for the indentation of
 // its first line, and so is a chunk of nothing else.
@@ -42,15 +44,22 @@ const (
 	Drop              // not at all: it is left out, and no chunk spans it
 )
 
-// Block is a block of a text. A slice of them is a forest in pre-order.
+// Structure is what a parser found in a text.
+type Structure struct {
+	Blocks []Block  // a forest in pre-order
+	Titles []string // of headings: their texts without markup
+	Solids []Solid  // in order and disjoint
+}
+
+// Block is a block of a text. It holds no pointer, for there are many of them.
 type Block struct {
-	Start  int // byte where it begins; that of its first inner block if less is not known
-	Inner  int // number of blocks within it: those that follow it in the slice
+	Start  int   // byte where it begins; that of its first inner block if less is not known
+	Inner  int   // number of blocks within it: those that follow it in the slice
+	Header int   // byte where the header rows of a table end; 0 for other blocks
+	Title  int32 // of a heading: its index in the titles
 	Kind   Kind
-	Level  int    // 1 to 6 for a heading, otherwise 0
-	Title  string // of a heading: its text without markup
-	Header int    // byte where the header rows of a table end; 0 for other blocks
-	Broken bool   // there is a Drop within it
+	Level  uint8 // 1 to 6 for a heading, otherwise 0
+	Broken bool  // there is a Drop within it
 }
 
 // Solid is a part of the text that is cut only if it is longer than Size, such
@@ -144,8 +153,9 @@ const (
 
 // section is what one heading heads. The first stands for the whole text.
 type section struct {
-	parent, level int
-	path          string
+	parent int
+	level  uint8
+	path   string
 }
 
 // IsSpace reports whether r is white space: Unicode's White_Space or the byte

@@ -28,6 +28,7 @@ type cutter struct {
 	text   string
 	ascii  bool
 	blocks []Block
+	titles []string
 	solids []Solid
 	chunks []Chunk
 
@@ -46,19 +47,21 @@ type cutter struct {
 }
 
 // Cut cuts text. The Start of the first block is where the first chunk may
-// begin; solids are in order and disjoint. It takes time linear in the text
-// times the depth of the blocks, and returns the cause of ctx being done.
-func Cut(ctx context.Context, text string, blocks []Block, solids []Solid, options Options) ([]Chunk, error) {
+// begin. It takes time linear in the text times the depth of the blocks, and
+// returns the cause of ctx being done.
+func Cut(ctx context.Context, text string, s Structure, options Options) ([]Chunk, error) {
+	most := len(text) + 1 // what is greater makes no difference, but overflows
 	c := cutter{
-		Options:  options,
+		Options:  Options{min(options.Size, most), min(options.MinSize, most), min(options.Overlap, most)},
 		ctx:      ctx,
 		text:     text,
 		ascii:    utf8.RuneCountInString(text) == len(text),
-		blocks:   blocks,
-		solids:   solids,
+		blocks:   s.Blocks,
+		titles:   s.Titles,
+		solids:   s.Solids,
 		sections: []section{{}},
 	}
-	for i := 0; i < len(blocks) && !c.done(); {
+	for i := 0; i < len(c.blocks) && !c.done(); {
 		i = c.placeGroup(i)
 	}
 	c.flush()
@@ -133,7 +136,7 @@ func (c *cutter) joins(parent, length int) bool {
 }
 
 // parentOf returns the section that a heading of this level would be under.
-func (c *cutter) parentOf(level int) int {
+func (c *cutter) parentOf(level uint8) int {
 	s := c.section
 	for s > 0 && c.sections[s].level >= level {
 		s = c.sections[s].parent
@@ -143,7 +146,7 @@ func (c *cutter) parentOf(level int) int {
 
 func (c *cutter) openSection(heading Block) {
 	parent := c.parentOf(heading.Level)
-	title := heading.Title
+	title := c.titles[heading.Title]
 	if utf8.RuneCountInString(title) > maxTitle {
 		title = string([]rune(title)[:maxTitle]) + "…"
 	}
@@ -294,14 +297,36 @@ func (c *cutter) placeWords(start, end int) {
 	last := c.trimEnd(start, end)
 	for before := start; !c.done(); {
 		stop := c.wordsEnd(start, last, c.Size-c.length, before)
+		if c.crowded(start, stop, last) {
+			c.flush()
+			continue
+		}
 		if stop == last {
 			c.add(start, end, c.measure(start, last))
 			return
 		}
 		c.add(start, stop, c.measure(start, stop))
 		c.flush()
-		start, before = c.skipSpace(c.wordsStart(start, stop, c.Overlap), last), stop
+		overlap := c.Overlap
+		if next := c.nextWord(stop, last); next <= c.Size {
+			overlap = min(overlap, c.Size-next)
+		}
+		start, before = c.skipSpace(c.wordsStart(start, stop, overlap), last), stop
 	}
+}
+
+// crowded reports whether the headings in the chunk under construction leave so
+// little room for text[start:end] that it is cut at stop, within a solid, or,
+// where they fill half of Size, within a word, and alone it would not be.
+func (c *cutter) crowded(start, stop, end int) bool {
+	if c.length == 0 || c.endsWord(stop, end) {
+		return false
+	}
+	alone := c.wordsEnd(start, end, c.Size, start)
+	if c.cutsSolid(stop) {
+		return !c.cutsSolid(alone)
+	}
+	return 2*c.length > c.Size && (c.endsWord(alone, end) || c.touchesSolid(alone))
 }
 
 // breakBefore ends the chunk under construction before a part of this length,

@@ -127,7 +127,8 @@ func (c *cutter) sentenceEnd(start, end int) int {
 // wordsEnd returns where a run of words of text[start:end] ends that has at most
 // room characters without the white space at its end, which belongs to it. It is
 // after start and after before, which is less than room characters away.
-// Text[end-1] is not white space.
+// Text[end-1] is not white space. Where no word ends, a solid does, if the next
+// word fits Size without it.
 func (c *cutter) wordsEnd(start, end, room, before int) int {
 	limit := c.skip(start, end, room)
 	if limit == end {
@@ -146,10 +147,88 @@ func (c *cutter) wordsEnd(start, end, room, before int) int {
 		_, n := utf8.DecodeLastRuneInString(c.text[low:i])
 		i -= n
 	}
-	if at, _ := c.solidAt(limit); at > low {
+	switch at, _ := c.solidAt(limit); {
+	case at <= low:
+		return limit
+	case at < limit:
+		return at
+	}
+	if at := c.afterSolid(limit); at > low && c.fitsUntilSpace(at, end) {
 		return at
 	}
 	return limit
+}
+
+// afterSolid returns where the last solid ends that ends at byte i or before: 0
+// if there is none.
+func (c *cutter) afterSolid(i int) int {
+	n := sort.Search(len(c.solids), func(n int) bool { return c.solids[n].End > i })
+	if n == 0 {
+		return 0
+	}
+	return c.solids[n-1].End
+}
+
+// fitsUntilSpace reports whether text[start:end] has at most Size characters
+// before the first solid or white space.
+func (c *cutter) fitsUntilSpace(start, end int) bool {
+	if n := sort.Search(len(c.solids), func(n int) bool { return c.solids[n].Start >= start }); n < len(c.solids) {
+		end = min(end, c.solids[n].Start)
+	}
+	limit := c.skip(start, end, c.Size)
+	return limit == end || strings.IndexFunc(c.text[start:limit], IsSpace) >= 0
+}
+
+// endsWord reports whether a word begins at byte i, or the text to cut ends.
+func (c *cutter) endsWord(i, end int) bool {
+	return i == end || c.trimEnd(0, i) < i && !c.cutsSolid(i)
+}
+
+// cutsSolid reports whether byte i is within a solid.
+func (c *cutter) cutsSolid(i int) bool {
+	start, _ := c.solidAt(i)
+	return start < i
+}
+
+// touchesSolid reports whether a solid begins or ends at byte i.
+func (c *cutter) touchesSolid(i int) bool {
+	n := sort.Search(len(c.solids), func(n int) bool { return c.solids[n].End >= i })
+	return n < len(c.solids) && (c.solids[n].Start == i || c.solids[n].End == i)
+}
+
+// nextWord returns how many characters the first word of text[start:end] has,
+// with the solids in it; or, if it has more than Size, its first solid or what is
+// before that.
+func (c *cutter) nextWord(start, end int) int {
+	n := sort.Search(len(c.solids), func(n int) bool { return c.solids[n].End > start })
+	length, first := 0, 0
+	for i := start; i < end && length <= c.Size; {
+		stop, last := end, false
+		if n < len(c.solids) && c.solids[n].Start <= i {
+			stop = c.skip(i, min(end, c.solids[n].End), c.Size+1)
+			n++
+		} else {
+			if n < len(c.solids) {
+				stop = min(end, c.solids[n].Start)
+			}
+			stop = c.skip(i, stop, c.Size+1)
+			if space := strings.IndexFunc(c.text[i:stop], IsSpace); space >= 0 {
+				stop, last = i+space, true
+			}
+		}
+		length += c.count(i, stop)
+		if first == 0 {
+			first = length
+		}
+		if last {
+			break
+		}
+		i = stop
+	}
+	if length > c.Size {
+		return first
+	}
+	return length
 }
 
 // wordsStart returns where the last words of text[start:end] begin that have at
@@ -158,8 +237,10 @@ func (c *cutter) wordsStart(start, end, n int) int {
 	word := end
 	for i := end; i > start && n >= 0; n-- {
 		r, size := utf8.DecodeLastRuneInString(c.text[start:i])
-		if _, after := c.solidAt(i); IsSpace(r) && after == i {
-			word = i
+		if IsSpace(r) {
+			if _, after := c.solidAt(i); after == i {
+				word = i
+			}
 		}
 		i -= size
 	}

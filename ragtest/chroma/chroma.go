@@ -11,8 +11,8 @@
 //
 // Chroma searches a graph (HNSW) that misses chunks now and then, and misses
 // others each time that it is built. Do not record goldens with it, and take
-// thresholds with a margin: [Store.Approximate] has an evaluation search exactly
-// as well and report the difference in its [ragtest.Diagnostics].
+// thresholds with a margin: an evaluation searches exactly as well, and reports
+// the difference in its [ragtest.Diagnostics] and as [ragtest.LossIndex].
 // [ragtest.MemoryStore] is exact and faster: prefer that one unless Chroma itself
 // is under test. On Chroma's own corpora (472 questions, 5,259 chunks of 400
 // characters, lexical.Embedder, K = 5), in two to five runs:

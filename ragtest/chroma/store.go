@@ -106,9 +106,6 @@ func (s *Store[C]) String() string { return s.describe }
 // kept.
 func (s *Store[C]) Collection() string { return s.name }
 
-// Approximate returns true: a search may miss chunks.
-func (s *Store[C]) Approximate() bool { return true }
-
 // Len returns the number of chunks that the store holds.
 func (s *Store[C]) Len() int {
 	s.mu.RLock()

@@ -75,9 +75,6 @@ func TestCloseDeletesTheOwnCollectionOnly(t *testing.T) {
 	if got, want := fmt.Sprint(s, " ", kept), "chroma/ef_search=400/max_neighbors=32 chroma"; got != want {
 		t.Errorf("got the names %q, want %q", got, want)
 	}
-	if !s.Approximate() {
-		t.Error("got an exact store, want an approximate one")
-	}
 	if !strings.HasPrefix(s.Collection(), "mine-") || !strings.HasPrefix(kept.Collection(), "ragtest-") {
 		t.Errorf("got the collections %s and %s, want mine-… and ragtest-…", s.Collection(), kept.Collection())
 	}
@@ -328,7 +325,7 @@ func TestManyQueries(t *testing.T) {
 	}
 }
 
-func TestApproximateStoreInAnEvaluation(t *testing.T) {
+func TestStoreInAnEvaluation(t *testing.T) {
 	server := newFake(t)
 	doc, err := spans.NewDocument("compass.md", "east is red. north is cold. west is wild. south is warm.", nil)
 	if err != nil {
@@ -349,6 +346,9 @@ func TestApproximateStoreInAnEvaluation(t *testing.T) {
 	r := ragtest.RunTokenLevel(t, e, ragtest.SpanRecall.AtLeast(0.5))
 	if r.Components.Store != "chroma" {
 		t.Errorf("got the store %q, want chroma", r.Components.Store)
+	}
+	if recall := r.Diagnostics.IndexRecall; recall == nil || *recall != 1 {
+		t.Errorf("got the index recall %v, want 1: the fake server searches exactly", recall)
 	}
 }
 

@@ -82,7 +82,7 @@ func (f *file) close() {
 // other; then it sees neither when it reads again.
 func (f *file) refresh() error {
 	err := f.read()
-	for range 2 {
+	for range 5 {
 		var damaged *damagedError
 		if !errors.As(err, &damaged) {
 			break

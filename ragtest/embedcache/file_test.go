@@ -85,6 +85,25 @@ func TestRecordSorts(t *testing.T) {
 	}
 }
 
+// Of two vectors of one text, which a merge may keep, the first counts.
+func TestTwoVectorsOfOneText(t *testing.T) {
+	path := newPath(t)
+	whole := sortedFile(t, 3, "a")
+	other, err := encodeVector([]float32{1, 2, 3}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := appendRecord(nil, newKeyer("m", document).key("a"), other)
+	writeFile(t, path, whole+string(second))
+	c := mustOpen(t, path, &fake{dim: 3}, model)
+	if v := mustEmbed(t, c, "a"); !slices.Equal(v[0], vectorOf("a", 3)) {
+		t.Errorf("got %v, want the first vector", v[0])
+	}
+	if err := c.Record(); err != nil || readFile(t, path) != whole {
+		t.Errorf("%v, got\n%s\nwant the first vector alone", err, readFile(t, path))
+	}
+}
+
 func TestPrune(t *testing.T) {
 	path := newPath(t)
 	mustEmbed(t, mustOpen(t, path, &fake{dim: 3}, model), "a", "b", "c")
@@ -171,6 +190,9 @@ func TestOthersAppend(t *testing.T) {
 	wg.Wait()
 	if len(vectors[0]) != 1 || len(vectors[1]) != 1 || !slices.Equal(vectors[0][0], vectors[1][0]) {
 		t.Errorf("got %v and %v, want one vector", vectors[0], vectors[1])
+	}
+	if got := strings.Count(readFile(t, path), "\n"); got != 12 {
+		t.Errorf("got %d lines, want a header and 11 records", got)
 	}
 }
 
@@ -394,6 +416,27 @@ func TestLock(t *testing.T) {
 		t.Errorf("got error %v, want that of the context", err)
 	}
 	mustEmbed(t, mustOpen(t, path, nil, Options{Model: "m", Replay: true}), "paid")
+}
+
+// Who opened the lock's file before its holder removed it does not hold the lock.
+func TestLockRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.embeddings.lock")
+	early := flock.New(path)
+	if ok, err := early.TryLock(); !ok || err != nil || !isInPlace(early) {
+		t.Fatal(ok, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Skip(err) // Windows
+	}
+	if isInPlace(early) {
+		t.Error("the lock counts though its file was removed")
+	}
+	late := flock.New(path)
+	if ok, err := late.TryLock(); !ok || err != nil || !isInPlace(late) || isInPlace(early) {
+		t.Errorf("%v, %v: want the new lock to count, and the old not to", ok, err)
+	}
+	release(late)
+	early.Unlock()
 }
 
 func TestLockExcludes(t *testing.T) {
