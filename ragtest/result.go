@@ -109,24 +109,23 @@ type QueryResult struct {
 // Score returns the query's score by the named metric, and whether there is one.
 func (q QueryResult) Score(metric string) (float64, bool) { return find(q.Scores, metric) }
 
-// Hit is one retrieved chunk; at document level, the best of a document.
+// Hit is one retrieved chunk; at document level, the best of a document, with its span.
 type Hit struct {
 	Rank    int              `json:"rank"` // from 1
 	ChunkID string           `json:"chunkID"`
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"` // not at chunk level
+	Span    spans.Span       `json:"span,omitzero"` // token level only
 	Score   float64          `json:"score"`         // of the retriever or, after it, the reranker
 	Text    string           `json:"text"`
 }
 
 // Passage is relevant text: a span at token level, a chunk at chunk level, a document
-// at document level.
+// at document level, whose span is all of it and whose text is its beginning.
 type Passage struct {
 	ChunkID string           `json:"chunkID,omitempty"` // chunk level only
 	Doc     spans.DocumentID `json:"doc,omitempty"`
-	Span    spans.Span       `json:"span,omitzero"`   // not at chunk level
-	Text    string           `json:"text,omitempty"`  // "" for a chunk that the run did not make; at document level the beginning
-	Grade   int              `json:"grade,omitempty"` // document level only
+	Span    spans.Span       `json:"span,omitzero"`  // token level only
+	Text    string           `json:"text,omitempty"` // "" for a chunk that the run did not make
 
 	// Of a missed passage: the stage that lost it, such as [LossRetriever], and the
 	// best rank of a chunk that holds part of it, which K must reach for it to be
@@ -134,6 +133,8 @@ type Passage struct {
 	// chunk, of exact search; 0 if neither knows it.
 	Lost string `json:"lost,omitempty"`
 	Rank int    `json:"rank,omitempty"`
+
+	Grade int `json:"grade,omitempty"` // document level only
 }
 
 // Score returns the mean score by the named metric, such as "span_recall@3",
