@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/discount"
 )
 
 // chunkScorer scores the queries of an evaluation one after the other: load,
@@ -16,7 +17,7 @@ type chunkScorer struct {
 	relevant  []chunkers.ChunkID // distinct
 	hits      []int              // hits[i]: the relevant ones of the first i ranked
 	firstHit  int                // the rank of the first relevant chunk; 0: none
-	discounts discounts
+	discounts discount.Table
 }
 
 type chunkMark struct{ relevant, retrieved bool }
@@ -119,7 +120,7 @@ func (s *chunkScorer) ndcg(k int) float64 {
 	if attainable == 0 {
 		return 0
 	}
-	d := s.discounts.upTo(max(attainable, len(s.ranked)))
+	d := s.discounts.UpTo(max(attainable, len(s.ranked)))
 	gain, ideal := 0.0, 0.0
 	for i := 1; i <= min(k, len(s.ranked)); i++ {
 		if s.hits[i] > s.hits[i-1] {

@@ -68,6 +68,9 @@ type level[C chunkers.Indexed] interface {
 	evidence[C]
 }
 
+// amender is implemented by levels that know more of a run than the engine does.
+type amender interface{ amend(r *Result) }
+
 // identity tells the chunks of one run apart: by place or by text.
 type identity struct {
 	span spans.Span
@@ -276,6 +279,9 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	bootstrapping.Wait()
 	e.summarise(r)
 	r.Trace = e.trace.trace()
+	if l, ok := any(e.level).(amender); ok {
+		l.amend(r)
+	}
 	r.Elapsed = time.Since(e.began)
 	return r, nil
 }

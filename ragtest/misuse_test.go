@@ -37,6 +37,7 @@ var (
 	chunkReranker ragtest.Reranker[chunkers.Chunk]
 	tokenQueries []ragtest.TokenQuery
 	chunkQueries []ragtest.ChunkQuery
+	documentQueries []ragtest.DocumentQuery
 )
 `
 	fset := token.NewFileSet()
@@ -56,6 +57,8 @@ var (
 		`func _(t *testing.T) { ragtest.RunTokenLevel(t, ragtest.TokenLevel{Chunker: chunkers.WithPositions(plain)}, ragtest.SpanRecall.AtLeast(0.8)) }`,
 		`func _(t *testing.T) { ragtest.RunChunkLevel(t, ragtest.ChunkLevel{}, ragtest.ChunkRecall.AtLeast(0.8)) }`,
 		`var _ = ragtest.ChunkQuery{Relevant: []chunkers.ChunkID{paID.ChunkID()}}`,
+		`var _ = ragtest.DocumentLevel{Queries: documentQueries, Store: tokenStore, Chunker: chunkers.WithPositions(plain), Metrics: []ragtest.DocumentMetric{ragtest.DocumentNDCG.At(3)}}`,
+		`func _(t *testing.T) { ragtest.RunDocumentLevel(t, ragtest.DocumentLevel{}, ragtest.DocumentRecall.AtLeast(0.8)) }`,
 	} {
 		if err := check(body); err != nil {
 			t.Errorf("correct use does not compile: %v\n%s", err, body)
@@ -74,6 +77,24 @@ var (
 		{"chunk retriever at token level", `var _ = ragtest.TokenLevel{Retriever: chunkRetriever}`, "cannot use"},
 		{"chunk reranker at token level", `var _ = ragtest.TokenLevel{Reranker: chunkReranker}`, "cannot use"},
 		{"plain chunker at token level", `var _ = ragtest.TokenLevel{Chunker: plain}`, "cannot use"},
+		{"document metric at token level", `var _ = ragtest.TokenLevel{Metrics: []ragtest.TokenMetric{ragtest.DocumentRecall}}`, "cannot use"},
+		{"document metric at chunk level", `var _ = ragtest.ChunkLevel{Metrics: []ragtest.ChunkMetric{ragtest.DocumentRecall}}`, "cannot use"},
+		{"token metric at document level", `var _ = ragtest.DocumentLevel{Metrics: []ragtest.DocumentMetric{ragtest.SpanRecall}}`, "cannot use"},
+		{"chunk metric at document level", `var _ = ragtest.DocumentLevel{Metrics: []ragtest.DocumentMetric{ragtest.ChunkRecall}}`, "cannot use"},
+		{"document threshold at token level", `func _(t *testing.T) { ragtest.RunTokenLevel(t, ragtest.TokenLevel{}, ragtest.DocumentRecall.AtLeast(0.8)) }`, "cannot use"},
+		{"document threshold at chunk level", `func _(t *testing.T) { ragtest.RunChunkLevel(t, ragtest.ChunkLevel{}, ragtest.DocumentRecall.AtLeast(0.8)) }`, "cannot use"},
+		{"token threshold at document level", `func _(t *testing.T) { ragtest.RunDocumentLevel(t, ragtest.DocumentLevel{}, ragtest.SpanRecall.AtLeast(0.8)) }`, "cannot use"},
+		{"chunk threshold at document level", `func _(t *testing.T) { ragtest.RunDocumentLevel(t, ragtest.DocumentLevel{}, ragtest.ChunkRecall.AtLeast(0.8)) }`, "cannot use"},
+		{"document ground truth at token level", `var _ = ragtest.TokenLevel{Queries: documentQueries}`, "cannot use"},
+		{"document ground truth at chunk level", `var _ = ragtest.ChunkLevel{Queries: documentQueries}`, "cannot use"},
+		{"token ground truth at document level", `var _ = ragtest.DocumentLevel{Queries: tokenQueries}`, "cannot use"},
+		{"chunk ground truth at document level", `var _ = ragtest.DocumentLevel{Queries: chunkQueries}`, "cannot use"},
+		{"chunk store at document level", `var _ = ragtest.DocumentLevel{Store: chunkStore}`, "cannot use"},
+		{"chunk retriever at document level", `var _ = ragtest.DocumentLevel{Retriever: chunkRetriever}`, "cannot use"},
+		{"chunk reranker at document level", `var _ = ragtest.DocumentLevel{Reranker: chunkReranker}`, "cannot use"},
+		{"plain chunker at document level", `var _ = ragtest.DocumentLevel{Chunker: plain}`, "cannot use"},
+		{"chunk IDs as document ground truth", `var _ = ragtest.DocumentQuery{Relevant: map[chunkers.ChunkID]int{}}`, "cannot use"},
+		{"spans as document ground truth", `var _ = ragtest.DocumentQuery{Relevant: []spans.Span{}}`, "cannot use"},
 		{"position-aware ID for a chunk ID", `var _ chunkers.ChunkID = paID`, "cannot use"},
 		{"position-aware ID converted", `var _ = chunkers.ChunkID(paID)`, "cannot convert"},
 		{"chunk ID converted", `var _ = chunkers.PositionAwareChunkID(id)`, "cannot convert"},

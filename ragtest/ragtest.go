@@ -17,13 +17,14 @@
 // The same call in a benchmark reports the metrics, so that benchstat shows
 // what a new chunker or embedder gains or loses.
 //
-// # Two kinds of ground truth
+// # Three kinds of ground truth
 //
 // [TokenLevel] judges by characters: the spans of the documents that answer
 // each query. It does not depend on the chunker, so it compares chunkers
 // fairly, and is what to begin with. [ChunkLevel] judges by the IDs of relevant
-// chunks: simpler, but bound to the chunker that made them. Types keep the two
-// apart: what belongs to one does not compile with the other.
+// chunks: simpler, but bound to the chunker that made them. [DocumentLevel] judges
+// by graded documents, as public retrieval benchmarks do. Types keep the three
+// apart: what belongs to one does not compile with another.
 //
 // # Determinism
 //

@@ -15,7 +15,7 @@ import (
 // and Elapsed, which no two runs share, are not part of it.
 type Result struct {
 	Name              string            `json:"name"`
-	Level             string            `json:"level"` // "token" or "chunk"
+	Level             string            `json:"level"` // "token", "chunk" or "document"
 	K                 int               `json:"k"`
 	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
@@ -132,7 +132,7 @@ type QueryResult struct {
 // Score returns the query's score by the named metric, and whether there is one.
 func (q QueryResult) Score(metric string) (float64, bool) { return find(q.Scores, metric) }
 
-// Hit is one retrieved chunk.
+// Hit is one retrieved chunk; at document level, the best of a document, with its span.
 type Hit struct {
 	Rank    int              `json:"rank"` // from 1
 	ChunkID string           `json:"chunkID"`
@@ -145,7 +145,8 @@ type Hit struct {
 	Text    string           `json:"text"`
 }
 
-// Passage is relevant text: a span at token level, a chunk at chunk level.
+// Passage is relevant text: a span at token level, a chunk at chunk level, a document
+// at document level, whose span is all of it and whose text is its beginning.
 type Passage struct {
 	ChunkID string           `json:"chunkID,omitempty"` // chunk level only
 	Doc     spans.DocumentID `json:"doc,omitempty"`
@@ -160,6 +161,8 @@ type Passage struct {
 	// chunk, of exact search; 0 if neither knows it.
 	Lost string `json:"lost,omitempty"`
 	Rank int    `json:"rank,omitempty"`
+
+	Grade int `json:"grade,omitempty"` // document level only
 }
 
 // Score returns the mean score by the named metric, such as "span_recall@3",

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/rageval/rageval/internal/coverage"
+	"github.com/rageval/rageval/internal/discount"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -29,7 +30,7 @@ type tokenScorer struct {
 	bestKnown   bool
 	optimum     coverage.Optimum
 	onRetrieved coverage.Index // stands for an unknown index
-	discounts   discounts
+	discounts   discount.Table
 }
 
 // prefix holds the numbers of characters of a ranking's first chunks.
@@ -195,7 +196,7 @@ func (s *tokenScorer) ndcg(k int) float64 {
 	// Beyond that rank neither covered nor U grows: the weights of all further
 	// ranks add up to that of the last.
 	k = min(k, max(len(s.prefixes)-1, len(best)))
-	d := s.discounts.upTo(k)
+	d := s.discounts.UpTo(k)
 	gain, ideal := 0.0, 0.0
 	for i := 1; i <= k; i++ {
 		weight := d[i]

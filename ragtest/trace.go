@@ -96,8 +96,14 @@ func (t *tracer) start(stage string, first, count int) func() {
 	}
 }
 
-func (t *tracer) trace() Trace {
-	intervals := slices.Clone(t.intervals)
+func (t *tracer) trace() Trace { return joined(Trace{t.intervals}) }
+
+// joined returns all intervals of several traces.
+func joined(traces ...Trace) Trace {
+	var intervals []Interval
+	for _, t := range traces {
+		intervals = append(intervals, t.Intervals...)
+	}
 	slices.SortStableFunc(intervals, func(a, b Interval) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(stages, a.Stage), slices.Index(stages, b.Stage)),

@@ -23,7 +23,7 @@ import (
 // chunk's terms and average the mean of that over all chunks. The inverse
 // document frequency is that of Lucene, ln(1 + (n-df+0.5)/(df+0.5)) for a term in
 // df of n chunks, which is never negative. Terms are those of the package
-// documentation: stemmed, and without stop words.
+// documentation: stemmed, and without stop words, unless Plain is set.
 //
 // Every chunk is ranked: those that share no term with the query have the score
 // 0 and follow in the order in which they were indexed, as chunks of equal score
@@ -40,6 +40,11 @@ type BM25[C chunkers.Indexed] struct {
 	// not a default: NewBM25 sets 1.2 and 0.75.
 	K1, B float64
 
+	// Plain takes tokens as terms as they are, neither stemmed nor without stop
+	// words, as many published baselines do. Index reads it.
+	Plain bool
+
+	plain    bool // of what is indexed
 	chunks   []C
 	terms    map[string]int32
 	starts   []int // where the postings of each term start, and the end
@@ -70,7 +75,13 @@ func (r *BM25[C]) Validate() error {
 
 // String returns the name of the retriever and its options, such as
 // "bm25/k1=1.2/b=0.75".
-func (r *BM25[C]) String() string { return fmt.Sprintf("bm25/k1=%v/b=%v", r.K1, r.B) }
+func (r *BM25[C]) String() string {
+	name := fmt.Sprintf("bm25/k1=%v/b=%v", r.K1, r.B)
+	if r.Plain {
+		name += "/plain"
+	}
+	return name
+}
 
 // Index replaces what the index held by the chunks. If it fails, because
 // Validate does or the context is done, the index is left as it was.
@@ -78,7 +89,7 @@ func (r *BM25[C]) Index(ctx context.Context, chunks []C) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	parts, err := countChunks(ctx, chunks)
+	parts, err := countChunks(ctx, chunks, r.Plain)
 	if err != nil {
 		return fmt.Errorf("indexing %d chunks: %w", len(chunks), err)
 	}
@@ -134,7 +145,7 @@ func (r *BM25[C]) Index(ctx context.Context, chunks []C) error {
 			chunk++
 		}
 	}
-	r.chunks, r.terms, r.starts, r.postings = slices.Clone(chunks), terms, starts, postings
+	r.plain, r.chunks, r.terms, r.starts, r.postings = r.Plain, slices.Clone(chunks), terms, starts, postings
 	return nil
 }
 
@@ -151,10 +162,11 @@ type termCount struct{ term, n int32 }
 
 // countChunks counts the terms of all chunks, one part of them on each
 // processor.
-func countChunks[C chunkers.Indexed](ctx context.Context, chunks []C) ([]*part, error) {
+func countChunks[C chunkers.Indexed](ctx context.Context, chunks []C, plain bool) ([]*part, error) {
 	parts := make([]*part, min(runtime.GOMAXPROCS(0), len(chunks)))
 	err := parallel.Do(ctx, len(parts), len(parts), func(ctx context.Context, i int) error {
 		l, p := newLexicon(), new(part)
+		l.plain = plain
 		for _, chunk := range chunks[i*len(chunks)/len(parts) : (i+1)*len(chunks)/len(parts)] {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -191,6 +203,7 @@ func (r *BM25[C]) retrieve(ctx context.Context, queries []string, k int, fill bo
 	parts := min(runtime.GOMAXPROCS(0), len(queries))
 	err := parallel.Do(ctx, parts, parts, func(ctx context.Context, i int) error {
 		s := &searcher{lexicon: newLexicon(), scores: make([]float64, len(r.chunks))}
+		s.lexicon.plain = r.plain
 		for q := i * len(queries) / parts; q < (i+1)*len(queries)/parts; q++ {
 			if err := ctx.Err(); err != nil {
 				return err

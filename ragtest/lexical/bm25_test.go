@@ -254,3 +254,34 @@ func TestBM25String(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestBM25Plain(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		r := NewBM25[chunkers.PositionAwareChunk]()
+		r.Plain = plain
+		index(t, r, newPlaces("running", "run", "the"))
+		r.Plain = !plain // Index read it
+		lists, err := r.Retrieve(t.Context(), []string{"run", "the"}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		matches := func(list []ragtest.ScoredChunk[chunkers.PositionAwareChunk]) (n int) {
+			for _, c := range list {
+				if c.Score > 0 {
+					n++
+				}
+			}
+			return n
+		}
+		want := []int{2, 0}
+		if plain {
+			want = []int{1, 1}
+		}
+		if got := []int{matches(lists[0]), matches(lists[1])}; !slices.Equal(got, want) {
+			t.Errorf("plain %v: got %v matches, want %v", plain, got, want)
+		}
+	}
+	if got := (&BM25[chunkers.Chunk]{K1: 0.9, B: 0.4, Plain: true}).String(); got != "bm25/k1=0.9/b=0.4/plain" {
+		t.Errorf("got name %s", got)
+	}
+}

@@ -7,6 +7,7 @@ import "github.com/kljensen/snowball/english"
 // stemming. It remembers the stem of every token, so that no token is stemmed
 // twice. It is not safe for concurrent use.
 type lexicon struct {
+	plain   bool // tokens are terms as they are
 	scanner *scanner
 	byToken map[string]int32 // -1: a stop word
 	byTerm  map[string]int32
@@ -65,7 +66,10 @@ func (l *lexicon) term(token []byte) int32 {
 	}
 	t := string(token)
 	term := int32(-1)
-	if !stopWords[t] {
+	switch {
+	case l.plain:
+		term = l.number(t)
+	case !stopWords[t]:
 		term = l.number(stem(t))
 	}
 	l.byToken[t] = term

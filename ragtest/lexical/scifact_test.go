@@ -64,6 +64,7 @@ func TestSciFact(t *testing.T) {
 		ndcg, recall float64 // at 10 and at 100
 	}{
 		{"bm25/k1=0.9/b=0.4", &BM25[chunkers.PositionAwareChunk]{K1: 0.9, B: 0.4}, 0.68, 0.935},
+		{"bm25/plain", &BM25[chunkers.PositionAwareChunk]{K1: 0.9, B: 0.4, Plain: true}, 0.652, 0.875},
 		{"bm25", NewBM25[chunkers.PositionAwareChunk](), 0.689, 0.93},
 		{"embedder", ragtest.Dense[chunkers.PositionAwareChunk](Embedder{}, nil), 0.575, 0.84},
 	} {

@@ -1,27 +1,29 @@
-package ragtest
+// Package discount discounts gains by rank, the same on every machine.
+package discount
 
 import "math/bits"
 
-// discounts holds the discount of each rank; that at index 0, no rank, is unused.
-type discounts []float64
+// Table holds the discount of each rank; that at index 0, no rank, is unused. The
+// zero value is ready for use.
+type Table []float64
 
-// upTo returns discounts that include those of ranks up to k.
-func (d *discounts) upTo(k int) []float64 {
-	if len(*d) == 0 {
-		*d = append(*d, 0)
+// UpTo returns discounts that include those of ranks up to k.
+func (t *Table) UpTo(k int) []float64 {
+	if len(*t) == 0 {
+		*t = append(*t, 0)
 	}
-	for len(*d) <= k {
-		*d = append(*d, discount(len(*d)))
+	for len(*t) <= k {
+		*t = append(*t, At(len(*t)))
 	}
-	return *d
+	return *t
 }
 
-// discount returns 1/log2(rank+1), for a rank of 1 or more: what a gain at that
-// rank counts (Järvelin & Kekäläinen 2002, with base 2).
+// At returns 1/log2(rank+1), for a rank of 1 or more: what a gain at that rank
+// counts (Järvelin & Kekäläinen 2002, with base 2).
 //
 // The logarithm is not that of package math, whose last bit differs between
 // architectures: results are the same on every machine.
-func discount(rank int) float64 { return 1 / log2(uint64(rank)+1) }
+func At(rank int) float64 { return 1 / log2(uint64(rank)+1) }
 
 // log2 returns the binary logarithm of n, which is not 0, in integer arithmetic:
 // squaring x doubles its logarithm, so that each squaring yields one more binary
