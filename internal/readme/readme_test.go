@@ -90,15 +90,49 @@ import (
 	"github.com/rageval/rageval/ragtest/lexical"
 )
 ` + strings.Replace(code[1], "func TestHandbook(", "func TestREADME(", 1)
-	// An overlay puts the test into the quickstart's package, not its folder.
+	overlay := overlay(t, "readme_test.go", source)
+	got := run(t, "go", "test", "-v", "-overlay="+overlay, "-run=^TestREADME$", "./examples/quickstart")
+	if !strings.Contains(got, "--- PASS: TestREADME") {
+		t.Errorf("the README's own test did not run:\n%s", got)
+	}
+}
+
+// TestFailure runs the quickstart with a threshold that does not hold.
+func TestFailure(t *testing.T) {
+	text := readREADME(t)
+	source, err := os.ReadFile("../../examples/quickstart/quickstart_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const holds, fails = "SpanRecall.AtLeast(0.7)", "SpanRecall.AtLeast(0.8)"
+	if strings.Count(string(source), holds) != 1 {
+		t.Fatalf("the quickstart does not demand %s once", holds)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay="+overlay(t, "quickstart_test.go", strings.Replace(string(source), holds, fails, 1)),
+		"-run=^TestHandbook$", "./examples/quickstart")
+	cmd.Dir = "../.."
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("%s does not fail:\n%s", fails, out)
+	}
+	sample := block(t, text, "want >= 0.8, over 116 queries")
+	if want := strings.TrimSuffix(sample, " …"); !strings.Contains(fold(string(out)), want) {
+		t.Errorf("README.md shows\n%s\nbut the test prints\n%s", want, out)
+	}
+}
+
+// overlay returns an overlay that puts a file into the quickstart's package, not its
+// folder.
+func overlay(t *testing.T, name, source string) string {
+	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, overlay := filepath.Join(dir, "readme_test.go"), filepath.Join(dir, "overlay.json")
+	file, overlay := filepath.Join(dir, name), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{
-		"Replace": {filepath.Join(root, "examples/quickstart/readme_test.go"): file}})
+		"Replace": {filepath.Join(root, "examples/quickstart", name): file}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +141,5 @@ import (
 			t.Fatal(err)
 		}
 	}
-	got := run(t, "go", "test", "-v", "-overlay="+overlay, "-run=^TestREADME$", "./examples/quickstart")
-	if !strings.Contains(got, "--- PASS: TestREADME") {
-		t.Errorf("the README's own test did not run:\n%s", got)
-	}
+	return overlay
 }
