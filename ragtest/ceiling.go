@@ -90,8 +90,8 @@ func split(ceilings []ceiling) (exact, bounds []Score) {
 	return exact, bounds
 }
 
-// meanCeilings returns the means of the queries' ceilings: a metric that is only
-// bounded for one query is only bounded.
+// meanCeilings returns the means of the queries' ceilings, or of those of one query in
+// several repetitions: a metric that is only bounded for one of them is only bounded.
 func meanCeilings(queries []QueryResult) (exact, bounds []Score) {
 	values := map[string][]float64{}
 	bounded := map[string]bool{}

@@ -60,11 +60,12 @@ func combine(results []*Result) *Result {
 	columns := make([][]float64, len(r.Metrics))
 	for i := range r.Queries {
 		q := &r.Queries[i]
-		of := func(get func(QueryResult) []Score) []Score {
-			return meanScores(results, func(one *Result) []Score { return get(one.Queries[i]) })
+		q.Scores = meanScores(results, func(one *Result) []Score { return one.Queries[i].Scores })
+		repeated := make([]QueryResult, len(results))
+		for j, one := range results {
+			repeated[j] = one.Queries[i]
 		}
-		q.Scores = of(func(q QueryResult) []Score { return q.Scores })
-		q.Ceilings = of(func(q QueryResult) []Score { return q.Ceilings })
+		q.Ceilings, q.CeilingBounds = meanCeilings(repeated)
 		q.RecallLosses = meanLosses(results, func(one *Result) []Loss { return one.Queries[i].RecallLosses })
 		q.PrecisionLosses = meanLosses(results, func(one *Result) []Loss { return one.Queries[i].PrecisionLosses })
 		for m, s := range q.Scores {
@@ -72,7 +73,7 @@ func combine(results []*Result) *Result {
 		}
 	}
 	r.Metrics = meanScores(results, func(one *Result) []Score { return one.Metrics })
-	r.Ceilings = meanScores(results, func(one *Result) []Score { return one.Ceilings })
+	r.Ceilings, r.CeilingBounds = meanCeilings(r.Queries)
 	r.RecallLosses = meanLosses(results, func(one *Result) []Loss { return one.RecallLosses })
 	r.PrecisionLosses = meanLosses(results, func(one *Result) []Loss { return one.PrecisionLosses })
 	r.Intervals = intervals(r.Metrics, columns)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/ragtest/lexical"
+	"github.com/rageval/rageval/spans"
 )
 
 // moody retrieves what it is told to, call by call.
@@ -107,5 +109,52 @@ func TestOneRepetitionIsNone(t *testing.T) {
 	e.Repeat = -1
 	if _, err := e.Evaluate(t.Context()); err == nil || err.Error() != "field Repeat: got -1, want at least 1, or 0 for 1" {
 		t.Errorf("Repeat -1: got error %v", err)
+	}
+}
+
+// moodyReranker keeps the candidates but for one call.
+type moodyReranker struct{ calls, none int }
+
+func (r *moodyReranker) Rerank(_ context.Context, _ string, chunks []ragtest.ScoredChunk[chunkers.PositionAwareChunk]) ([]ragtest.ScoredChunk[chunkers.PositionAwareChunk], error) {
+	r.calls++
+	if r.calls == r.none {
+		return nil, nil
+	}
+	return chunks, nil
+}
+
+// Whether a ceiling is only a bound may differ between repetitions.
+func TestCeilingsOfRepetitions(t *testing.T) {
+	for none := 1; none <= 2; none++ {
+		r, err := ragtest.TokenLevel{
+			Corpus: corpus(t, "a", "same text. other same text. other"),
+			Queries: []ragtest.TokenQuery{
+				{Query: ragtest.Query{ID: "q", Text: "same"}, Relevant: []spans.Span{{Doc: "a", Start: 0, End: 10}}},
+			},
+			Chunker:        chunkers.FixedSize{Size: 17},
+			Embedder:       lexical.Embedder{},
+			Reranker:       &moodyReranker{none: none},
+			K:              1,
+			EquivalentText: true,
+			Repeat:         2,
+		}.Evaluate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			of            string
+			exact, bounds []ragtest.Score
+		}{
+			{"the result", r.Ceilings, r.CeilingBounds},
+			{"the query", r.Queries[0].Ceilings, r.Queries[0].CeilingBounds},
+		} {
+			if diff := cmp.Diff([]ragtest.Score{{"span_recall", 1}}, c.exact); diff != "" {
+				t.Errorf("nothing in repetition %d: ceilings of %s (-want +got):\n%s", none, c.of, diff)
+			}
+			// 0 where nothing was retrieved, and a bound of 1.
+			if diff := cmp.Diff([]ragtest.Score{{"span_precision", 0.5}, {"span_iou", 0.5}}, c.bounds); diff != "" {
+				t.Errorf("nothing in repetition %d: ceiling bounds of %s (-want +got):\n%s", none, c.of, diff)
+			}
+		}
 	}
 }

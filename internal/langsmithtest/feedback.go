@@ -3,7 +3,11 @@ package langsmithtest
 import (
 	"encoding/json"
 	"net/http"
+	"unicode/utf8"
 )
+
+// maxKey is the maxLength of FeedbackCreateSchema.key in the OpenAPI document.
+const maxKey = 180
 
 // Feedback is what a server holds of feedback.
 type Feedback struct {
@@ -51,6 +55,8 @@ func (s *Server) createFeedback(r request) (any, error) {
 // addFeedback stores feedback on a run, which may come later, or on an experiment.
 func (s *Server) addFeedback(c feedbackCreate, sent []byte) (again bool, err error) {
 	switch {
+	case utf8.RuneCountInString(c.Key) > maxKey:
+		return false, invalid("the key has %d characters, want at most %d", utf8.RuneCountInString(c.Key), maxKey)
 	case c.ID == nil:
 		return false, invalid("no id, so that sending it again would make another feedback")
 	case c.SessionID == nil:

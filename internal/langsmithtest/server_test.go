@@ -121,6 +121,9 @@ func TestWhatIsNotDocumentedIsAFault(t *testing.T) {
 		"feedback without score": {func(c *client, _, _ string) {
 			c.json("POST", "/api/v1/feedback", `{"id":"`+other+`","key":"k","session_id":"`+aSession+`"}`)
 		}, "no score"},
+		"feedback with a long key": {func(c *client, _, _ string) {
+			c.json("POST", "/api/v1/feedback", `{"id":"`+other+`","key":"`+strings.Repeat("k", 181)+`","score":1,"session_id":"`+aSession+`"}`)
+		}, "the key has 181 characters, want at most 180"},
 		"feedback nowhere": {func(c *client, _, _ string) {
 			c.json("POST", "/api/v1/feedback", `{"id":"`+other+`","key":"k","score":1}`)
 		}, "no session_id"},

@@ -69,6 +69,9 @@
 //	what                                      repeated  what a reporter does in the end
 //	there is no API key                       –         nothing but the error
 //	a score is NaN or infinite                –         nothing is sent
+//	a metric is named "pass", and there are   –         nothing is sent
+//	thresholds, or has over 180 characters
+//	document level, and no Dataset            –         nothing is sent
 //	429, 408, 5xx but 501 and 505             yes       keeps the result for later
 //	429 "usage limit exceeded"                no        keeps it
 //	connection reset, answer broken off       yes       keeps it

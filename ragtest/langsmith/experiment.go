@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	sdk "github.com/langchain-ai/langsmith-go"
@@ -89,6 +90,25 @@ func (x *experiment) uuid(kind, of string) string {
 	return uuid.NewSHA1(uuid.MustParse(x.ID), []byte(kind+"/"+of)).String()
 }
 
+// maxKey is how many characters the key of a feedback has at most.
+const maxKey = 180
+
+// check returns an error for a result that cannot be recorded.
+func (r Reporter) check(result *ragtest.Result) error {
+	if result.Level == "document" && r.Dataset == "" {
+		return errors.New("field Dataset is empty, and there is no default dataset of document-level ground truth")
+	}
+	for _, s := range result.Metrics {
+		if n := utf8.RuneCountInString(s.Metric); n > maxKey {
+			return fmt.Errorf("the name of the metric %s has %d characters, want at most %d", s.Metric, n, maxKey)
+		}
+		if s.Metric == passKey && len(result.Thresholds) > 0 {
+			return fmt.Errorf("a metric is named %s, as is the feedback on the thresholds", passKey)
+		}
+	}
+	return checkNumbers(result)
+}
+
 // checkNumbers returns an error for a score that JSON has no number for: the SDK would
 // send "NaN". Evaluations have none; results may come from elsewhere.
 func checkNumbers(result *ragtest.Result) error {
@@ -104,7 +124,7 @@ func checkNumbers(result *ragtest.Result) error {
 		return err
 	}
 	for _, t := range result.Thresholds {
-		if err := check("a threshold", []ragtest.Score{{Metric: t.Metric, Value: t.Got}}); err != nil {
+		if err := check("a threshold", []ragtest.Score{{Metric: t.Metric, Value: t.Got}, {Metric: t.Metric, Value: t.Bound}}); err != nil {
 			return err
 		}
 	}
@@ -201,7 +221,11 @@ func (c *client) summarize(ctx context.Context, x *experiment, result *ragtest.R
 		if !t.Pass {
 			pass, verdict = 0, "does not hold"
 		}
-		verdicts = append(verdicts, fmt.Sprintf("%s %s %s: got %v", t.Metric, t.Want, verdict, t.Got))
+		got := fmt.Sprintf("%s %s %s: got %v", t.Metric, t.Want, verdict, t.Got)
+		if t.Bound != 0 {
+			got += fmt.Sprintf(", with the confidence bound %v", t.Bound)
+		}
+		verdicts = append(verdicts, got)
 	}
 	return c.summary(ctx, x, passKey, pass, strings.Join(verdicts, "\n"))
 }

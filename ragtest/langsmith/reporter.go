@@ -15,9 +15,10 @@ import (
 // Reporter is a [ragtest.Reporter] that records each result as an experiment in
 // LangSmith: see the package documentation for what is recorded, and for what it does
 // when that fails. The zero value records on the default dataset of the result's
-// level. It may be used by several tests at once.
+// level; results of document level need a Dataset. It may be used by several tests at
+// once.
 type Reporter struct {
-	Dataset string // whose examples the queries are; "": TokenDataset or ChunkDataset
+	Dataset string // whose examples the queries are; "": TokenDataset or ChunkDataset, an error at document level
 
 	// DatasetVersion is the version that the queries were loaded from, as
 	// [Dataset.Version]; "": the latest. The experiment notes it, and it is tagged
@@ -77,7 +78,7 @@ func (r Reporter) report(ctx context.Context, result *ragtest.Result) (flushed, 
 	if err != nil || !on {
 		return nil, err
 	}
-	if err := checkNumbers(result); err != nil {
+	if err := r.check(result); err != nil {
 		return nil, err
 	}
 	c, err := r.Connection.client()
