@@ -17,9 +17,17 @@ import (
 )
 
 // The simulations behind what the documentation says of false claims, coverage,
-// false alarms and power. They are benchmarks so that they run when asked for:
+// false alarms and power. They are benchmarks, which report percentages, and take
+// about five minutes; so they run when asked for:
 //
-//	RAGTEST_DATA=../../../shared go test -run '^$' -bench Simulat -benchtime 1x ./internal/stats
+//	RAGTEST_SIMULATE=1 go test -run '^$' -bench Simulat -benchtime 1x ./internal/stats
+
+func simulating(b *testing.B) {
+	b.Helper()
+	if os.Getenv("RAGTEST_SIMULATE") == "" {
+		b.Skip("RAGTEST_SIMULATE is not set: not simulating for minutes")
+	}
+}
 
 // simulatedSizes are the numbers of queries.
 var simulatedSizes = []int{50, 200, 472}
@@ -92,6 +100,7 @@ func draws(random *rand.Rand, n int, draw func(*rand.Rand) float64) []float64 {
 // How often WithConfidence(0.95) claims more than the true mean: at most 6 % is
 // wanted. percentile-% is how often the one-sided percentile bootstrap does.
 func BenchmarkSimulatedFalseClaims(b *testing.B) {
+	simulating(b)
 	const trials = 2000
 	for _, p := range populations(b) {
 		for _, n := range simulatedSizes {
@@ -119,6 +128,7 @@ func BenchmarkSimulatedFalseClaims(b *testing.B) {
 // How often the 95 % BCa interval covers the true mean: at least 93 % is wanted for
 // means up to 0.9.
 func BenchmarkSimulatedCoverage(b *testing.B) {
+	simulating(b)
 	const trials = 1000
 	for _, p := range populations(b) {
 		for _, n := range simulatedSizes {
@@ -175,6 +185,7 @@ func alarm(differences [][]float64) bool {
 // How often a baseline's gate, by three metrics, raises a false alarm over 10,000
 // pairs of runs: at most 6 % is wanted.
 func BenchmarkSimulatedFalseAlarms(b *testing.B) {
+	simulating(b)
 	const pairs = 10000
 	for _, changed := range []float64{0.05, 0.3, 1} {
 		for _, n := range simulatedSizes {
@@ -202,6 +213,7 @@ func BenchmarkSimulatedFalseAlarms(b *testing.B) {
 // How often the gate finds a mean loss of recall: some queries lose all of theirs,
 // while a tenth of all is retrieved for anew.
 func BenchmarkSimulatedPower(b *testing.B) {
+	simulating(b)
 	const trials = 1000
 	for _, loss := range []float64{0.01, 0.02, 0.03, 0.05, 0.08, 0.12} {
 		for _, n := range simulatedSizes {
