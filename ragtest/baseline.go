@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,10 +207,10 @@ func (r *Result) regressionText(tb testing.TB, old *Result, a atlas) string {
 		queries[r.Queries[i].ID] = &r.Queries[i]
 	}
 	for _, m := range r.Baseline.Comparison.Metrics {
-		d := m.Changes[0]
-		if -d.Difference <= r.Baseline.Margin || d.Adjusted > regressionLevel {
+		if !slices.Contains(r.Baseline.Regressed, m.Metric) {
 			continue
 		}
+		d := m.Changes[0]
 		fmt.Fprintf(&b, "\n%s: got %.4f, was %.4f: a loss of %.4f (95 %% interval %.4f to %.4f, p = %.2g after Holm); %s got worse, %d better:",
 			m.Metric, m.Means[1], m.Means[0], -d.Difference, -d.High, -d.Low, d.Adjusted, count(len(d.Worse), "query"), len(d.Better))
 		for _, q := range d.Worse[:min(listedChanges, len(d.Worse))] {

@@ -33,18 +33,8 @@ func (e ChunkLevel) engine(thresholds []ChunkThreshold) (*engine[chunkers.Chunk]
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
-	if err := s.settle(); err != nil {
-		return nil, err
-	}
-	metrics := e.Metrics
-	if metrics == nil {
-		metrics = []ChunkMetric{ChunkRecall, ChunkPrecision, ChunkF1}
-	}
-	metrics, err := measure(metrics, thresholds, s.k)
+	metrics, err := settle(s, e.Metrics, []ChunkMetric{ChunkRecall, ChunkPrecision, ChunkF1}, thresholds, e.SliceBy)
 	if err != nil {
-		return nil, err
-	}
-	if s.slices, err = slice(s.queries, e.SliceBy, thresholds); err != nil {
 		return nil, err
 	}
 	l := &chunkLevel{queries: s.queries, answers: make([][][]chunkers.ChunkID, len(e.Queries)), chosen: make([]int, len(e.Queries)),
@@ -88,13 +78,7 @@ func (l *chunkLevel) relevant(query int) []chunkers.ChunkID {
 
 func (l *chunkLevel) name() string { return "chunk" }
 
-func (l *chunkLevel) metrics() []string {
-	names := make([]string, len(l.measured))
-	for i, m := range l.measured {
-		names[i] = m.Name()
-	}
-	return names
-}
+func (l *chunkLevel) metrics() []string { return namesOf(l.measured) }
 
 func (l *chunkLevel) prepare(context.Context) error { return nil }
 
@@ -198,14 +182,8 @@ func (l *chunkLevel) score(query int, hits []ScoredChunk[chunkers.Chunk], scores
 	for i, relevant := range l.answers[query] {
 		l.scorer.load(ChunkOutcome{Retrieved: l.scratch, Relevant: relevant})
 		best.offer(i, l.scorer.recall(l.k), l.scorer.f1(l.k))
-		for j, m := range l.measured {
-			score, err := l.scorer.score(m)
-			if err != nil {
-				return err
-			}
-			if i == 0 || score > scores[j] {
-				scores[j] = score
-			}
+		if err := keepBest(scores, i, l.measured, l.scorer.score); err != nil {
+			return err
 		}
 	}
 	l.chosen[query] = best.chosen

@@ -101,14 +101,7 @@ func (e DocumentLevel) engine(thresholds []DocumentThreshold) (*engine[chunkers.
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
-	if err := s.settle(); err != nil {
-		return nil, err
-	}
-	metrics := e.Metrics
-	if metrics == nil {
-		metrics = []DocumentMetric{DocumentRecall, DocumentPrecision, DocumentNDCG}
-	}
-	metrics, err := measure(metrics, thresholds, s.k)
+	metrics, err := settle(s, e.Metrics, []DocumentMetric{DocumentRecall, DocumentPrecision, DocumentNDCG}, thresholds, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +157,7 @@ type documentLevel struct {
 
 func (l *documentLevel) name() string { return "document" }
 
-func (l *documentLevel) metrics() []string {
-	names := make([]string, len(l.measured))
-	for i, m := range l.measured {
-		names[i] = m.Name()
-	}
-	return names
-}
+func (l *documentLevel) metrics() []string { return namesOf(l.measured) }
 
 func (l *documentLevel) prepare(context.Context) error { return nil }
 
@@ -208,13 +195,7 @@ func (l *documentLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwa
 		l.scratch = append(l.scratch, h.Chunk.Span.Doc)
 	}
 	l.scorer.load(DocumentOutcome{Retrieved: l.scratch, Relevant: l.truth[query].Relevant})
-	for i, m := range l.measured {
-		var err error
-		if scores[i], err = l.scorer.score(m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return keepBest(scores, 0, l.measured, l.scorer.score)
 }
 
 // passageLen is how many characters of a document a passage shows.

@@ -64,7 +64,6 @@ func (d *documentSearch) Index(ctx context.Context, _ []chunkers.PositionAwareCh
 		}
 	}
 	if r, ok := e.retriever.(*dense[chunkers.PositionAwareChunk]); ok {
-		r.exact = nil // not compared with
 		var err error
 		if e.vectors, err = r.embedQueries(ctx, e.texts(), e.trace); err != nil {
 			return err

@@ -118,6 +118,10 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	if err := e.level.prepare(ctx); err != nil {
 		return err
 	}
+	d, embeds := e.retriever.(*dense[C])
+	if embeds {
+		d.compareWithExactSearch()
+	}
 	if e.chunker != nil {
 		chunks, err := e.chunk(ctx)
 		if err != nil {
@@ -127,7 +131,7 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if d, ok := e.retriever.(*dense[C]); ok {
+	if embeds {
 		if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
 			return err
 		}
@@ -211,9 +215,6 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 	}
 	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
-		if _, exact := d.store.(*MemoryStore[C]); !exact {
-			d.exact = NewMemoryStore[C]()
-		}
 		var err error
 		e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
 		return err

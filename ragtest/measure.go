@@ -3,6 +3,8 @@ package ragtest
 import (
 	"fmt"
 	"slices"
+
+	"github.com/rageval/rageval/chunkers"
 )
 
 type metric[M any] interface {
@@ -17,6 +19,46 @@ type threshold[M any] interface {
 	want() bound
 	slice() conditions // of the queries that count
 	name() string
+}
+
+// settle settles the setup of a level, and returns the metrics to compute: the
+// standard ones if none are asked for.
+func settle[C chunkers.Indexed, M metric[M], T threshold[M]](s *setup[C], metrics, standard []M, thresholds []T, sliceBy []string) ([]M, error) {
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	if metrics == nil {
+		metrics = standard
+	}
+	metrics, err := measure(metrics, thresholds, s.k)
+	if err != nil {
+		return nil, err
+	}
+	s.slices, err = slice(s.queries, sliceBy, thresholds)
+	return metrics, err
+}
+
+func namesOf[M metric[M]](metrics []M) []string {
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = m.Name()
+	}
+	return names
+}
+
+// keepBest scores one answer of a query, answer 0 first, and keeps the best score of
+// all by each metric.
+func keepBest[M any](scores []float64, answer int, metrics []M, score func(M) (float64, error)) error {
+	for i, m := range metrics {
+		got, err := score(m)
+		if err != nil {
+			return err
+		}
+		if answer == 0 || got > scores[i] {
+			scores[i] = got
+		}
+	}
+	return nil
 }
 
 // measure returns the metrics to compute: those asked for and, after them,

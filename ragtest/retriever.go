@@ -84,6 +84,14 @@ func newDense[C chunkers.Indexed](e Embedder, s VectorStore[C]) *dense[C] {
 	return &dense[C]{embedder: e, store: s}
 }
 
+// compareWithExactSearch has Index keep the vectors in a MemoryStore too, unless the
+// store is one.
+func (d *dense[C]) compareWithExactSearch() {
+	if _, exact := d.store.(*MemoryStore[C]); !exact {
+		d.exact = NewMemoryStore[C]()
+	}
+}
+
 func (d *dense[C]) String() string {
 	return fmt.Sprintf("dense(%s,%s)", nameOf(d.embedder), nameOf(d.store))
 }

@@ -222,11 +222,7 @@ func (r *Result) summary(c conditions) Slice {
 		columns[i] = scoresBy(queries, m.Metric)
 		s.Metrics = append(s.Metrics, Score{m.Metric, stats.Mean(columns[i])})
 	}
-	for i, interval := range stats.Bootstrap(columns, 0.95) {
-		if interval.Low < interval.High {
-			s.Intervals = append(s.Intervals, ScoreInterval{r.Metrics[i].Metric, interval.Low, interval.High})
-		}
-	}
+	s.Intervals = intervals(r.Metrics, columns)
 	return s
 }
 

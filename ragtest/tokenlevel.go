@@ -45,18 +45,8 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
-	if err := s.settle(); err != nil {
-		return nil, err
-	}
-	metrics := e.Metrics
-	if metrics == nil {
-		metrics = []TokenMetric{SpanRecall, SpanPrecision, SpanIoU}
-	}
-	metrics, err := measure(metrics, thresholds, s.k)
+	metrics, err := settle(s, e.Metrics, []TokenMetric{SpanRecall, SpanPrecision, SpanIoU}, thresholds, e.SliceBy)
 	if err != nil {
-		return nil, err
-	}
-	if s.slices, err = slice(s.queries, e.SliceBy, thresholds); err != nil {
 		return nil, err
 	}
 	l := &tokenLevel{corpus: e.Corpus, answers: make([][]answer, len(e.Queries)), chosen: make([]int, len(e.Queries)),
@@ -88,13 +78,7 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 
 func (l *tokenLevel) name() string { return "token" }
 
-func (l *tokenLevel) metrics() []string {
-	names := make([]string, len(l.measured))
-	for i, m := range l.measured {
-		names[i] = m.Name()
-	}
-	return names
-}
+func (l *tokenLevel) metrics() []string { return namesOf(l.measured) }
 
 func (l *tokenLevel) ranked() bool {
 	return slices.ContainsFunc(l.measured, func(m TokenMetric) bool { return m.dependsOnRank(l.k) })
@@ -199,14 +183,8 @@ func (l *tokenLevel) score(query int, hits []ScoredChunk[chunkers.PositionAwareC
 		a := &l.answers[query][i]
 		l.scorer.load(a.set, TokenOutcome{Retrieved: l.spansOf(hits), Relevant: a.stated}, l.counted(a)...)
 		best.offer(i, l.scorer.recall(l.k), l.scorer.iou(l.k))
-		for j, m := range l.measured {
-			score, err := l.scorer.score(m)
-			if err != nil {
-				return err
-			}
-			if i == 0 || score > scores[j] {
-				scores[j] = score
-			}
+		if err := keepBest(scores, i, l.measured, l.scorer.score); err != nil {
+			return err
 		}
 	}
 	l.chosen[query] = best.chosen
