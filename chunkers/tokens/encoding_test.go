@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tiktoken-go/tokenizer"
 )
 
 func TestEncodingNames(t *testing.T) {
@@ -23,11 +26,50 @@ func TestEncodingNames(t *testing.T) {
 	}
 }
 
+// ranksOf returns the tokens of an encoding as the library has them.
+var ranksOf = func() func(e Encoding) map[string]uint32 {
+	read := func(name tokenizer.Encoding, n int) func() map[string]uint32 {
+		return sync.OnceValue(func() map[string]uint32 {
+			codec, err := tokenizer.Get(name)
+			if err != nil {
+				panic(err)
+			}
+			ranks := make(map[string]uint32, n)
+			for id := range n {
+				token, err := codec.Decode([]uint{uint(id)})
+				if err != nil {
+					panic(err)
+				}
+				ranks[token] = uint32(id)
+			}
+			return ranks
+		})
+	}
+	cl100k, o200k := read(tokenizer.Cl100kBase, 100_256), read(tokenizer.O200kBase, 199_998)
+	return func(e Encoding) map[string]uint32 {
+		if e == CL100K {
+			return cl100k()
+		}
+		return o200k()
+	}
+}()
+
 func TestVocabulariesAreWhole(t *testing.T) {
 	for e, want := range map[Encoding]int{CL100K: 100_256, O200K: 199_998} {
-		ranks := e.vocabulary().ranks
+		ranks, v := ranksOf(e), e.vocabulary()
 		if len(ranks) != want {
 			t.Errorf("%v has %d tokens, want %d", e, len(ranks), want)
+		}
+		for token, want := range ranks {
+			if got := v.rank(token, 0, len(token)); got != want {
+				t.Errorf("%v: rank of %q is %d, want %d", e, token, got, want)
+			}
+			if got := v.rank("."+token+strings.Repeat(".", 20), 1, 1+len(token)); got != want {
+				t.Errorf("%v: rank of %q within a text is %d, want %d", e, token, got, want)
+			}
+			if longer := token + "\x00"; ranks[longer] == 0 && v.rank(longer, 0, len(longer)) != noRank {
+				t.Errorf("%v: %q has a rank, want none", e, longer)
+			}
 		}
 		for b := range 256 {
 			if _, ok := ranks[string([]byte{byte(b)})]; !ok {
@@ -65,7 +107,7 @@ func splitByExpression(e Encoding, s string) int {
 // definition of byte-pair encoding.
 func checkEncoding(t *testing.T, e Encoding, text string, tokens []window) {
 	t.Helper()
-	ranks := e.vocabulary().ranks
+	ranks := ranksOf(e)
 	at := 0
 	for i, w := range tokens {
 		if _, ok := ranks[text[w.start:w.end]]; !ok || w.start != at {
