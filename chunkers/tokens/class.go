@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"math/bits"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -95,19 +96,54 @@ func wideClassAt(s string, i int) (class, int) {
 // skip returns where the run of characters of a class in the set that begins at
 // byte i of s ends.
 func skip(s string, i int, set class) int {
-	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf {
-			if asciiClasses[c]&set == 0 {
-				return i
-			}
-			i++
-			continue
-		}
-		c, n := wideClassAt(s, i)
+	for {
+		c, n := classAt(s, i)
 		if c&set == 0 {
 			return i
 		}
 		i += n
+	}
+}
+
+// skipLetters is skip for sets that have, of ASCII, the lower case letters, or,
+// with a foldCase, all letters.
+func skipLetters(s string, i int, set class, foldCase uint64) int {
+	for {
+		for i < len(s) && s[i] >= utf8.RuneSelf {
+			c, n := wideClassAt(s, i)
+			if c&set == 0 {
+				return i
+			}
+			i += n
+		}
+		i = skipASCIILetters(s, i, foldCase)
+		if i == len(s) || s[i] < utf8.RuneSelf {
+			return i
+		}
+	}
+}
+
+const (
+	eachByte = 0x0101010101010101
+	foldCase = eachByte * ('a' - 'A') // gives a capital letter the bit of a small one
+	noFold   = 0
+)
+
+// skipASCIILetters looks at eight bytes at once: most words end among them.
+func skipASCIILetters(s string, i int, fold uint64) int {
+	const high = eachByte * 0x80
+	for ; len(s)-i >= 8; i += 8 {
+		x := littleEndian(s[i : i+8])
+		low := (x | fold) &^ high
+		// The high bit of a byte is set in the first sum if it is at least a, and in
+		// the second if it is more than z.
+		letters := (low + eachByte*(0x80-'a')) &^ (low + eachByte*(0x7F-'z')) &^ x
+		if others := ^letters & high; others != 0 {
+			return i + bits.TrailingZeros64(others)/8
+		}
+	}
+	for i < len(s) && 'a' <= s[i]|byte(fold) && s[i]|byte(fold) <= 'z' {
+		i++
 	}
 	return i
 }

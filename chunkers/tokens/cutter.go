@@ -9,7 +9,7 @@ type cutter struct {
 	words [1 << wordBits]cutWord
 }
 
-const wordBits = 13
+const wordBits = 14
 
 // cutWord is a word of at most 16 bytes that was cut. The last bit of ends, as in
 // cutter.cut, says how many bytes it has.

@@ -1,5 +1,7 @@
 package tokens
 
+import "unicode/utf8"
+
 // Both encodings first cut a text into words, with a regular expression, and
 // then merge the bytes of each word. The expressions are those of OpenAI's
 // tiktoken (tiktoken_ext/openai_public.py). For cl100k_base, in the form that
@@ -29,13 +31,13 @@ package tokens
 func cl100kSplit(s string, i int) int {
 	c, n := classAt(s, i)
 	if c&letter != 0 {
-		return skip(s, i+n, letter)
+		return skipLetters(s, i+n, letter, foldCase)
 	}
 	if c&(newline|number) == 0 {
 		if end := i + contraction(s, i); end > i {
 			return end
 		}
-		if end := skip(s, i+n, letter); end > i+n {
+		if end := skipLetters(s, i+n, letter, foldCase); end > i+n {
 			return end
 		}
 	}
@@ -70,8 +72,15 @@ func o200kSplit(s string, i int) int {
 // matches.
 func casedEnd(s string, i int) int {
 	last := 0 // where the last character ends that is in both U and L
-	for {
-		c, n := classAt(s, i)
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if asciiClasses[c]&first == 0 {
+				break
+			}
+			i++
+			continue // no ASCII is in both
+		}
+		c, n := wideClassAt(s, i)
 		if c&first == 0 {
 			break
 		}
@@ -80,7 +89,7 @@ func casedEnd(s string, i int) int {
 			last = i
 		}
 	}
-	if end := skip(s, i, rest); end > i {
+	if end := skipLetters(s, i, rest, noFold); end > i {
 		return end
 	}
 	return last
