@@ -3,6 +3,7 @@ package peers
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,9 +60,7 @@ func corpora(tb testing.TB) (names []string, texts map[string][]string) {
 
 // BenchmarkCount compares counting tokens with the library that embeds the
 // vocabularies, which are loaded before. Cold is with nothing remembered of any
-// text: two collections of garbage empty the pool that holds it. The unit
-// cpu-ns/B is the time that the process has used a processor for, of the fastest
-// run, which other processes on the machine do not change.
+// text.
 func BenchmarkCount(b *testing.B) {
 	names, texts := corpora(b)
 	for _, encoding := range encodings {
@@ -92,27 +91,48 @@ func BenchmarkCount(b *testing.B) {
 						size += len(text)
 						impl.count(text)
 					}
-					b.SetBytes(int64(size))
 					b.ReportAllocs()
-					fastest := time.Duration(1<<63 - 1)
-					for b.Loop() {
-						if impl.cold {
-							b.StopTimer()
-							runtime.GC()
-							runtime.GC()
-							b.StartTimer()
-						}
-						began := processorTime(b)
+					var before func()
+					if impl.cold {
+						before = forget
+					}
+					measure(b, int64(size), before, func() {
 						for _, text := range texts[name] {
 							impl.count(text)
 						}
-						fastest = min(fastest, processorTime(b)-began)
-					}
-					b.ReportMetric(float64(fastest.Nanoseconds())/float64(size), "cpu-ns/B")
+					})
 				})
 			}
 		}
 	}
+}
+
+// forget makes our encodings forget the texts that they have seen: two
+// collections of garbage empty the pools that hold what they remember.
+func forget() {
+	runtime.GC()
+	runtime.GC()
+}
+
+// measure runs work, which is done on so many bytes, and before that, outside the
+// time measured, before, if it is not nil. The unit cpu-ns/B is the time for
+// which the process used a processor in the fastest run: what else the machine
+// does hardly changes that.
+func measure(b *testing.B, size int64, before, work func()) {
+	b.Helper()
+	b.SetBytes(size)
+	fastest := time.Duration(math.MaxInt64)
+	for b.Loop() {
+		if before != nil {
+			b.StopTimer()
+			before()
+			b.StartTimer()
+		}
+		began := processorTime(b)
+		work()
+		fastest = min(fastest, processorTime(b)-began)
+	}
+	b.ReportMetric(float64(fastest.Nanoseconds())/float64(size), "cpu-ns/B")
 }
 
 // processorTime returns how long the process has used a processor.
