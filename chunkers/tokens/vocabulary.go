@@ -1,9 +1,11 @@
 package tokens
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 	"sync"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -62,7 +64,7 @@ func shortTextAt(s string, i, n int) shortText {
 func shortTextAtEnd(s string) shortText {
 	var padded [maxShortBytes]byte
 	copy(padded[:], s)
-	return shortText{littleEndian(string(padded[:8])), littleEndian(string(padded[8:]))}
+	return shortText{binary.LittleEndian.Uint64(padded[:8]), binary.LittleEndian.Uint64(padded[8:])}
 }
 
 func littleEndian(s string) uint64 {
@@ -79,7 +81,7 @@ func (t shortText) hash() uint64 {
 // filterBits is how many bits of the filter there are for each slot, as a power
 // of two. A twentieth of the bits are set: most of what is no token is found out
 // there, in memory that stays in the processor's cache.
-const filterBits = 2
+const filterBits = 3
 
 // mayBeToken returns whether a short token may have a hash.
 func (v *vocabulary) mayBeToken(hash uint64) bool {
@@ -118,18 +120,18 @@ func (v *vocabulary) rank(s string, start, end int) uint32 {
 	return noRank
 }
 
-// add adds a token.
-func (v *vocabulary) add(token string, id uint32) {
-	n := len(token)
+// add adds the token text[start:end].
+func (v *vocabulary) add(text string, start, end int, id uint32) {
+	n, token := end-start, text[start:end]
 	v.longest = max(v.longest, n)
 	if n == 2 {
 		v.pairs[int(token[0])<<8|int(token[1])] = id
 	}
 	if n > maxSlotBytes {
-		v.long[token] = id
+		v.long[strings.Clone(token)] = id // the text of all tokens must not be kept
 		return
 	}
-	t := shortTextAt(token, 0, n)
+	t := shortTextAt(text, start, n)
 	hash := t.hash()
 	bit := hash >> (v.shift - filterBits)
 	v.filter[bit/64] |= 1 << (bit % 64)
@@ -147,7 +149,7 @@ func loadVocabulary(name tokenizer.Encoding, n int, split func(string, int) int)
 	if err != nil {
 		panic(fmt.Sprintf("tokens: loading %s: %v", name, err)) // the library has no such encoding
 	}
-	indexBits := bits.Len(uint(n)) + 1 // at most half of the slots are taken
+	indexBits := bits.Len(uint(n)) // three quarters of the slots are taken
 	v := &vocabulary{
 		slots:  make([]tokenSlot, 1<<indexBits),
 		shift:  uint(64 - indexBits),
@@ -158,12 +160,41 @@ func loadVocabulary(name tokenizer.Encoding, n int, split func(string, int) int)
 	for i := range v.pairs {
 		v.pairs[i] = noRank
 	}
-	for id := range n {
-		token, err := codec.Decode([]uint{uint(id)})
+	decode := func(ids []uint) string {
+		text, err := codec.Decode(ids)
 		if err != nil {
-			panic(fmt.Sprintf("tokens: loading token %d of %s: %v", id, name, err))
+			panic(fmt.Sprintf("tokens: decoding %s: %v", name, err))
 		}
-		v.add(token, uint32(id))
+		return text
+	}
+
+	// The first tokens are the bytes. A call gives many others, with a byte between
+	// that none of them has, as it is not in any UTF-8.
+	const bytes, separator, batch = 256, "\xff", 1024
+	var separatorID uint
+	for id := range uint(bytes) {
+		token := decode([]uint{id})
+		v.add(token, 0, len(token), uint32(id))
+		if token == separator {
+			separatorID = id
+		}
+	}
+	ids := make([]uint, 0, 2*batch)
+	for first := bytes; first < n; first += batch {
+		last := min(first+batch, n)
+		ids = ids[:0]
+		for id := first; id < last; id++ {
+			ids = append(ids, uint(id), separatorID)
+		}
+		text, start := decode(ids), 0
+		for id := first; id < last; id++ {
+			end := start + strings.IndexByte(text[start:], separator[0])
+			if end <= start || id == last-1 && end != len(text)-1 {
+				panic(fmt.Sprintf("tokens: %s has a token with %q from %d on", name, separator, first))
+			}
+			v.add(text, start, end, uint32(id))
+			start = end + 1
+		}
 	}
 	return v
 }
