@@ -91,7 +91,7 @@ func combine(results []*Result) *Result {
 // all queries.
 func intervals(metrics []Score, columns [][]float64) []ScoreInterval {
 	var list []ScoreInterval
-	for m, interval := range stats.Bootstrap(columns, 0.95) {
+	for m, interval := range stats.BootstrapScores(columns, 0.95) {
 		if interval.Low < interval.High {
 			list = append(list, ScoreInterval{metrics[m].Metric, interval.Low, interval.High})
 		}

@@ -19,7 +19,7 @@ type Result struct {
 	K                 int               `json:"k"`
 	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
-	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a metric that scores all queries alike
+	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a single query, and for a metric that is 0 for all
 	Spreads           []Spread          `json:"spreads,omitempty"`         // between repetitions, in the order of Metrics; none if there was one
 	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
 	CeilingBounds     []Score           `json:"ceilingBounds,omitempty"`   // the means of the queries' ceilings of other metrics, of which some are bounds
@@ -49,10 +49,29 @@ type Score struct {
 // ScoreInterval is a confidence interval for the mean of a metric over all the
 // queries that those evaluated stand for: two-sided, of 95 %, by the bias-corrected
 // and accelerated bootstrap (Efron, "Better bootstrap confidence intervals", JASA
-// 1987) of 2,000 samples. In simulations it covered the mean in 93.6 to 98.4 % of
-// the cases for means up to 0.9, but for 50 queries with a mean of 0.9 of which half
-// score in between, in 90.8 %; it covers less where nearly all queries score 1. To
-// claim that a mean is high enough, use WithConfidence.
+// 1987) of 2,000 samples. The low end is that of the scores and one more, of 0: so
+// few queries may not show a failure that is rare (Gaffke 2005, Mathematical Methods
+// of Statistics; Learned-Miller & Thomas 2019).
+//
+// Of 2,000 simulated evaluations each, so many percent had an interval that covers
+// the true mean, where each query scores 0 or 1 and, behind the stroke, where half of
+// them score in between; the last rows are of the recalls of Chroma's questions by
+// BM25 and, behind the stroke, by the lexical embedder.
+//
+//	mean                      50 queries    200 queries   472 queries
+//	0.5                       96.7 / 95.7   95.8 / 96.0   95.5 / 94.7
+//	0.6                       97.5 / 96.3   95.9 / 95.6   94.3 / 94.7
+//	0.7                       97.4 / 96.8   95.8 / 96.1   95.3 / 94.7
+//	0.8                       96.8 / 97.2   96.1 / 96.3   95.3 / 95.3
+//	0.9                       98.6 / 97.6   96.6 / 97.0   96.6 / 96.4
+//	0.95                      97.9 / 98.3   98.0 / 97.6   96.4 / 96.5
+//	0.98                      99.7 / 99.0   97.1 / 97.8   96.8 / 97.9
+//	Chroma, 400 characters    96.5 / 95.5   95.9 / 95.5   94.9 / 93.9
+//	Chroma, 800 characters    96.9 / 96.6   96.2 / 95.8   95.2 / 95.5
+//
+// To claim that a mean is high enough, use WithConfidence: of 2,000 simulated
+// evaluations each, with the same distributions, at most 1.5 % with a confidence of
+// 0.95 claimed more than the true mean.
 type ScoreInterval struct {
 	Metric string  `json:"metric"`
 	Low    float64 `json:"low"`

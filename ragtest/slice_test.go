@@ -69,7 +69,7 @@ func TestSlicesOfAResult(t *testing.T) {
 	}
 	want := []ragtest.Slice{
 		{Name: "type=easy", Queries: 2, Metrics: []ragtest.Score{{Metric: "span_recall", Value: 1}, {Metric: "span_precision", Value: 0.5}, {Metric: "span_iou", Value: 0.5}},
-			Intervals: []ragtest.ScoreInterval{{Metric: "span_precision", Low: 0, High: 1}, {Metric: "span_iou", Low: 0, High: 1}}},
+			Intervals: []ragtest.ScoreInterval{{Metric: "span_recall", Low: 0, High: 1}, {Metric: "span_precision", Low: 0, High: 1}, {Metric: "span_iou", Low: 0, High: 1}}},
 		{Name: "type=multi-hop", Queries: 1, Metrics: []ragtest.Score{{Metric: "span_recall", Value: 0.5}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.5}}},
 	}
 	if diff := cmp.Diff(want, r.Slices); diff != "" {

@@ -141,7 +141,7 @@ func BenchmarkSimulatedCoverage(b *testing.B) {
 						for c := range columns {
 							columns[c] = draws(random, n, p.draw)
 						}
-						for _, i := range stats.Bootstrap(columns, 0.95) {
+						for _, i := range stats.BootstrapScores(columns, 0.95) {
 							all++
 							if i.Low <= p.mean && p.mean <= i.High {
 								covered++
