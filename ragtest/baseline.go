@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/update"
 	"github.com/rageval/rageval/internal/wholefile"
 	"github.com/rageval/rageval/spans"
@@ -73,6 +74,7 @@ type gate struct {
 	path       string
 	margin     float64
 	budgets    []BudgetThreshold
+	tokens     chunkers.Length
 	severities Severities
 	corpus     *spans.Corpus
 }
@@ -87,6 +89,9 @@ func (g gate) validate() error {
 	for i, t := range g.budgets {
 		if err := t.validate(); err != nil {
 			return fmt.Errorf("field Budgets: threshold %d: %w", i, err)
+		}
+		if t.budget == RetrievedTokens && g.tokens.Of == nil {
+			return fmt.Errorf("field Budgets: threshold %d: %s: the field Tokens is not set, which says how to count them", i, t)
 		}
 	}
 	for _, s := range []struct {

@@ -102,15 +102,17 @@ type Components struct {
 // Diagnostics are facts about a run that explain its scores.
 type Diagnostics struct {
 	Documents              int      `json:"documents"`
-	EmbeddedTexts          int      `json:"embeddedTexts"`          // distinct; 0 with a Retriever of the user's
-	SkippedChunks          int      `json:"skippedChunks"`          // without a place in their document, so not indexed
-	EmptyChunks            int      `json:"emptyChunks"`            // without text, so not indexed
-	DuplicateChunks        int      `json:"duplicateChunks"`        // with the text of an earlier chunk; chunk level does not index them
-	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"` // for which recall is 1 and every rank metric 0
-	PositionAdapter        bool     `json:"positionAdapter"`        // whether places were found by chunkers.WithPositions
-	IndexRecall            *float64 `json:"indexRecall,omitempty"`  // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
-	IndexBytes             *int64   `json:"indexBytes,omitempty"`   // of a SizedStore
-	Usage                  []Usage  `json:"usage,omitempty"`        // of paid or limited services, by component and model
+	EmbeddedTexts          int      `json:"embeddedTexts"`             // distinct; 0 with a Retriever of the user's
+	SkippedChunks          int      `json:"skippedChunks"`             // without a place in their document, so not indexed
+	EmptyChunks            int      `json:"emptyChunks"`               // without text, so not indexed
+	DuplicateChunks        int      `json:"duplicateChunks"`           // with the text of an earlier chunk; chunk level does not index them
+	QueriesWithoutRelevant int      `json:"queriesWithoutRelevant"`    // for which recall is 1 and every rank metric 0
+	PositionAdapter        bool     `json:"positionAdapter"`           // whether places were found by chunkers.WithPositions
+	IndexRecall            *float64 `json:"indexRecall,omitempty"`     // of a store that is not a MemoryStore: the share of the FetchK chunks of exact search that it found
+	IndexBytes             *int64   `json:"indexBytes,omitempty"`      // of a SizedStore
+	RetrievedTokens        *float64 `json:"retrievedTokens,omitempty"` // mean over the queries; nil unless the evaluation has Tokens to count them with
+	Tokenizer              string   `json:"tokenizer,omitempty"`       // the name of those Tokens
+	Usage                  []Usage  `json:"usage,omitempty"`           // of paid or limited services, by component and model
 
 	// The means over the queries of [PrecisionOmega] and [PrecisionOmegaEdges] of
 	// the indexed chunks; token level only, nil if nothing was indexed.

@@ -29,8 +29,9 @@ type setup[C chunkers.Indexed] struct {
 	reranker     Reranker[C]
 	k, fetchK    int
 	maxUnlocated int
-	slices       []conditions // what the result has means of, beside all queries
-	times        int          // that all queries are run; 0: 1
+	slices       []conditions    // what the result has means of, beside all queries
+	tokens       chunkers.Length // counts those of retrieved chunks; without a function: they are not counted
+	times        int             // that all queries are run; 0: 1
 }
 
 // settle validates the fields, and fills in what may be left out.
@@ -57,6 +58,10 @@ func (s *setup[C]) settle() error {
 		return fmt.Errorf("field K: got %d, want at least 1, or 0 for %d", s.k, defaultK)
 	case s.maxUnlocated < 0:
 		return fmt.Errorf("field MaxUnlocated: got %d, want at least 0", s.maxUnlocated)
+	case s.tokens.Of == nil && s.tokens.Name != "":
+		return fmt.Errorf("field Tokens: %s has no function that counts", s.tokens.Name)
+	case s.tokens.Of != nil && s.tokens.Name == "":
+		return errors.New("field Tokens: has no name, which results tell counts apart by")
 	case s.times < 0:
 		return fmt.Errorf("field Repeat: got %d, want at least 1, or 0 for 1", s.times)
 	}

@@ -41,7 +41,7 @@ type tokenLevel struct {
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
 	s := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, chunker: e.Chunker, embedder: e.Embedder, store: e.Store,
-		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, maxUnlocated: e.MaxUnlocated}
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, maxUnlocated: e.MaxUnlocated, tokens: e.Tokens}
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
