@@ -152,7 +152,7 @@ func (g gate) settle(tb testing.TB, r *Result) (verdict func(), err error) {
 	old.Name = "the baseline"
 	current := *r
 	current.Name = cmp.Or(r.Name, "this run")
-	c, err := Compare(old, &current)
+	c, err := compare(g.margin, []*Result{old, &current})
 	if err != nil {
 		return nil, fmt.Errorf("baseline %s: %w; accept this run as the baseline with\n\t%s", g.path, err, update.Command(tb))
 	}
@@ -219,20 +219,25 @@ func (r *Result) regressionText(tb testing.TB, old *Result, a atlas) string {
 		d := m.Changes[0]
 		fmt.Fprintf(&b, "\n%s: got %.4f, was %.4f: a loss of %.4f (95 %% interval %.4f to %.4f, p = %.2g after Holm); %s got worse, %d better:",
 			m.Metric, m.Means[1], m.Means[0], -d.Difference, -d.High, -d.Low, d.Adjusted, count(len(d.Worse), "query"), len(d.Better))
-		for _, q := range d.Worse[:min(listedChanges, len(d.Worse))] {
-			fmt.Fprintf(&b, "\n  %.4f, was %.4f  %s: %q", q.New, q.Old, q.ID, abbreviate(q.Text, 100))
-			b.WriteString(a.missed(queries[q.ID].Missed))
-		}
-		if more := len(d.Worse) - listedChanges; more > 0 {
-			fmt.Fprintf(&b, "\n  and %d more", more)
-		}
+		listChanges(&b, d.Worse, func(q QueryChange) string { return a.missed(queries[q.ID].Missed) })
 		if len(d.Better) > 0 {
-			q := d.Better[0]
-			fmt.Fprintf(&b, "\n  got better most: %.4f, was %.4f  %s: %q", q.New, q.Old, q.ID, abbreviate(q.Text, 100))
+			b.WriteString("\nof those that got better:")
+			listChanges(&b, d.Better, func(QueryChange) string { return "" })
 		}
 	}
 	fmt.Fprintf(&b, "\naccept this run as the baseline with\n\t%s", update.Command(tb))
 	return b.String()
+}
+
+// listChanges lists the first of the queries that changed, each with what more there
+// is to say.
+func listChanges(b *strings.Builder, changes []QueryChange, more func(QueryChange) string) {
+	for _, q := range changes[:min(listedChanges, len(changes))] {
+		fmt.Fprintf(b, "\n  %.4f, was %.4f  %s: %q%s", q.New, q.Old, q.ID, abbreviate(q.Text, 100), more(q))
+	}
+	if left := len(changes) - listedChanges; left > 0 {
+		fmt.Fprintf(b, "\n  and %d more", left)
+	}
 }
 
 // changedComponents lists what differs from the run of the baseline.

@@ -233,9 +233,6 @@ func run(ctx context.Context, checks []Check, evaluate func(context.Context, Che
 	if err != nil {
 		return nil, fmt.Errorf("evaluating unchanged: %w", err)
 	}
-	if len(base.Metrics) == 0 {
-		return nil, errors.New("evaluating unchanged: the evaluation has no metric to judge stability by")
-	}
 	r := &Report{Metric: base.Metrics[0].Metric, Score: base.Metrics[0].Value, Queries: len(base.Queries)}
 	for _, c := range checks {
 		changed, _, err := evaluate(ctx, c)
