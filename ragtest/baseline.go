@@ -64,7 +64,8 @@ type BaselineResult struct {
 	Regressed  []string    `json:"regressed,omitempty"`  // metrics
 
 	// Passages is how many relevant passages the baseline has, and Surviving how
-	// many of their texts are still in their documents, if the labels are stale.
+	// many of their texts are still in their documents, if the labels are stale. At
+	// document level a text is the beginning of its document.
 	Passages  int `json:"passages,omitempty"`
 	Surviving int `json:"surviving,omitempty"`
 }
@@ -179,11 +180,43 @@ func (g gate) stale(old *Result, b *BaselineResult) {
 	for _, q := range old.Queries {
 		for _, p := range q.Relevant {
 			b.Passages++
-			if doc, ok := g.corpus.Document(p.Doc); ok && strings.Contains(doc.Text(), p.Text) {
+			doc, ok := g.corpus.Document(p.Doc)
+			switch {
+			case !ok:
+			case old.Level == "document" && abbreviate(doc.Text(), passageLen) == p.Text:
+				b.Surviving++
+			case old.Level != "document" && strings.Contains(doc.Text(), p.Text):
 				b.Surviving++
 			}
 		}
 	}
+}
+
+// truthError says that ground truth does not fit the corpus, or its chunks.
+type truthError struct{ error }
+
+func (e truthError) Unwrap() error { return e.error }
+
+// staleTruth reports ground truth that does not fit a corpus which is not that of the
+// baseline: labels that are stale. It is not ok for any other error.
+func (g gate) staleTruth(tb testing.TB, name string, err error) (_ *Result, ok bool) {
+	tb.Helper()
+	if !errors.As(err, new(truthError)) || g.path == "" {
+		return nil, false
+	}
+	old, unread := readBaseline(tb, g.path)
+	if unread != nil || old.CorpusFingerprint == g.corpus.Fingerprint() {
+		return nil, false
+	}
+	r := &Result{Name: name, Level: old.Level, CorpusFingerprint: g.corpus.Fingerprint(), Baseline: &BaselineResult{Path: g.path, Margin: g.margin}}
+	g.stale(old, r.Baseline)
+	text := fmt.Sprintf("ragtest: %s\nthe ground truth does not fit the corpus: %v", staleText(tb, old, r), err)
+	if g.severities.LabelsStale == Fail {
+		tb.Fatal(text)
+		return nil, true
+	}
+	g.severities.LabelsStale.do(tb, "%s", text)
+	return r, true
 }
 
 func staleText(tb testing.TB, old, r *Result) string {

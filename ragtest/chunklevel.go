@@ -151,8 +151,8 @@ func (l *chunkLevel) checkTruth() error {
 		}
 	}
 	if unknown > 0 {
-		return fmt.Errorf("the ground truth names %d chunks, of which the chunker %s did not produce %d (the first is %s): it belongs to another chunker or corpus",
-			len(named), nameOf(l.chunker), unknown, first)
+		return truthError{fmt.Errorf("the ground truth names %d chunks, of which the chunker %s did not produce %d (the first is %s): it belongs to another chunker or corpus",
+			len(named), nameOf(l.chunker), unknown, first)}
 	}
 	return nil
 }

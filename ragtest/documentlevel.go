@@ -117,7 +117,7 @@ func (e DocumentLevel) engine(thresholds []DocumentThreshold) (*engine[chunkers.
 	for i, q := range e.Queries {
 		for id := range q.Relevant {
 			if _, ok := e.Corpus.Document(id); !ok {
-				return nil, fmt.Errorf("%s: the corpus has no document %q", s.query(i), smallestUnknown(e.Corpus, q.Relevant))
+				return nil, truthError{fmt.Errorf("%s: the corpus has no document %q", s.query(i), smallestUnknown(e.Corpus, q.Relevant))}
 			}
 		}
 		relevant[i] = documentIDs(q.Relevant)

@@ -68,11 +68,17 @@ func run[C chunkers.Indexed, M metric[M], T threshold[M]](tb testing.TB, name st
 	ctx = context.WithValue(ctx, testNameKey{}, tb.Name())
 	e, err := newChecked(g, reporters, newEngine)
 	if err != nil {
+		if r, ok := g.staleTruth(tb, name, err); ok {
+			return r
+		}
 		tb.Fatalf("ragtest: %v", err)
 		return nil
 	}
 	r, err := evaluate(ctx, tb, e)
 	if err != nil {
+		if r, ok := g.staleTruth(tb, e.name, err); ok {
+			return r
+		}
 		return g.notMeasured(tb, e.name, err)
 	}
 	for _, t := range thresholds {

@@ -30,6 +30,10 @@ func TestResultTable(t *testing.T) {
 
   recall lost by  unlocatable  budget  retriever  index   reranker  left
                   0.0333       0.1333  0.0000     0.0000  0.0000    0.8333
+
+  precision lost by  chunk granularity  wrong chunks  left
+                     0.0000             0.3333        0.6667
+  precision omega of the chunks 0.5641, by Chroma's code 0.5641
   warning: mind the gap
 `
 	if diff := cmp.Diff(r.String(), want); diff != "" {

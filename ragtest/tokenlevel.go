@@ -59,7 +59,7 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 			}
 			for at, r := range stated {
 				if err := within(e.Corpus, r); err != nil {
-					return nil, fmt.Errorf("%s: %s %d: %w", s.query(i), what, at, err)
+					return nil, truthError{fmt.Errorf("%s: %s %d: %w", s.query(i), what, at, err)}
 				}
 			}
 			set := spans.Union(stated...)
