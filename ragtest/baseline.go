@@ -212,7 +212,7 @@ func (g gate) staleTruth(tb testing.TB, name string, err error) (_ *Result, ok b
 	g.stale(old, r.Baseline)
 	text := fmt.Sprintf("ragtest: %s\nthe ground truth does not fit the corpus: %v", staleText(tb, old, r), err)
 	if g.severities.LabelsStale == Fail {
-		tb.Fatal(text)
+		tb.Fatalf("%s", text)
 		return nil, true
 	}
 	g.severities.LabelsStale.do(tb, "%s", text)
