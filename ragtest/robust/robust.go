@@ -147,14 +147,18 @@ func ChunkLevel(ctx context.Context, fresh func() ragtest.ChunkLevel, checks ...
 // test for each demand that is not met.
 func RunTokenLevel(tb testing.TB, fresh func() ragtest.TokenLevel, checks ...Check) *Report {
 	tb.Helper()
-	r, err := TokenLevel(tb.Context(), fresh, checks...)
+	ctx, cancel := ragtest.TestContext(tb)
+	defer cancel()
+	r, err := TokenLevel(ctx, fresh, checks...)
 	return settle(tb, r, err)
 }
 
 // RunChunkLevel is [RunTokenLevel] for evaluations at chunk level.
 func RunChunkLevel(tb testing.TB, fresh func() ragtest.ChunkLevel, checks ...Check) *Report {
 	tb.Helper()
-	r, err := ChunkLevel(tb.Context(), fresh, checks...)
+	ctx, cancel := ragtest.TestContext(tb)
+	defer cancel()
+	r, err := ChunkLevel(ctx, fresh, checks...)
 	return settle(tb, r, err)
 }
 
