@@ -96,7 +96,8 @@ func (r *Result) failure(t ThresholdResult, metric string, want bound, queries [
 		score, _ := q.Score(metric)
 		fmt.Fprintf(&b, "\n  %.4f  %s: %q", score, q.ID, abbreviate(q.Text, 100))
 		if !want.upper { // else too much was found, not too little
-			if lost := r.lossText(metric, []QueryResult{q}); lost != "" {
+			// One stage alone is what the missed passages say.
+			if lost := r.lossText(metric, []QueryResult{q}); strings.Contains(lost, ", ") {
 				b.WriteString("\n          " + lost)
 			}
 			b.WriteString(a.missed(q.Missed))
