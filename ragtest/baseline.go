@@ -275,11 +275,18 @@ func listChanges(b *strings.Builder, changes []QueryChange, more func(QueryChang
 
 // changedComponents lists what differs from the run of the baseline.
 func changedComponents(old, r *Result) []string {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprint(n)
+	}
 	var changes []string
 	for _, c := range []struct{ name, was, is string }{
 		{"chunker", old.Components.Chunker, r.Components.Chunker}, {"embedder", old.Components.Embedder, r.Components.Embedder},
 		{"store", old.Components.Store, r.Components.Store}, {"retriever", old.Components.Retriever, r.Components.Retriever},
 		{"reranker", old.Components.Reranker, r.Components.Reranker}, {"K", fmt.Sprint(old.K), fmt.Sprint(r.K)},
+		{"token budget", number(old.TokenBudget), number(r.TokenBudget)},
 	} {
 		if c.was != c.is {
 			changes = append(changes, fmt.Sprintf("%s %s, was %s", c.name, cmp.Or(c.is, "none"), cmp.Or(c.was, "none")))
@@ -291,7 +298,7 @@ func changedComponents(old, r *Result) []string {
 // writeBaseline writes what later runs are compared with: a result without hits,
 // one query a line, so that a change shows as the lines of the queries it concerns.
 func writeBaseline(path string, r *Result) error {
-	head, err := json.Marshal(Result{Name: r.Name, Level: r.Level, K: r.K, Chunks: r.Chunks, Metrics: r.Metrics,
+	head, err := json.Marshal(Result{Name: r.Name, Level: r.Level, K: r.K, TokenBudget: r.TokenBudget, Chunks: r.Chunks, Metrics: r.Metrics,
 		Components: r.Components, CorpusFingerprint: r.CorpusFingerprint, Queries: []QueryResult{}})
 	if err != nil {
 		return fmt.Errorf("baseline %s: encoding: %w", path, err)

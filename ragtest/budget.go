@@ -89,28 +89,6 @@ func budgets() []Budget {
 	return []Budget{RetrievedCharacters, RetrievedTokens, EmbeddedTexts, IndexBytes, APICalls, APITokens, APICost}
 }
 
-// countTokens sets how many tokens were retrieved, if they are to be counted.
-func (e *engine[C]) countTokens(r *Result) {
-	if e.tokens.Of == nil {
-		return
-	}
-	if e.counted == nil {
-		e.counted = map[string]int{}
-	}
-	totals := make([]float64, len(r.Queries))
-	for i, q := range r.Queries {
-		for _, h := range q.Hits {
-			n, ok := e.counted[h.Text]
-			if !ok {
-				n = e.tokens.Of(h.Text)
-				e.counted[h.Text] = n
-			}
-			totals[i] += float64(n)
-		}
-	}
-	r.Diagnostics.RetrievedTokens, r.Diagnostics.Tokenizer = new(stats.Mean(totals)), e.tokens.Name
-}
-
 func usageBudget(name string, part func(Usage) float64) Budget {
 	return Budget{&budgetMeasure{name: name, of: func(r *Result) (float64, bool) {
 		total := 0.0

@@ -29,7 +29,7 @@ type chunkLevel struct {
 func (e ChunkLevel) engine(thresholds []ChunkThreshold) (*engine[chunkers.Chunk], error) {
 	began := time.Now()
 	s := &setup[chunkers.Chunk]{name: e.Name, corpus: e.Corpus, chunker: e.Chunker, embedder: e.Embedder, store: e.Store,
-		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, tokens: e.Tokens}
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, tokens: newTokenCounter(e.Tokens)}
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}

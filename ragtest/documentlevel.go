@@ -105,7 +105,7 @@ func (e DocumentLevel) engine(thresholds []DocumentThreshold) (*engine[chunkers.
 		chunker = wholeDocuments{}
 	}
 	s := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, chunker: chunker, embedder: e.Embedder, store: e.Store,
-		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, maxUnlocated: e.MaxUnlocated, times: e.Repeat, tokens: e.Tokens}
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, maxUnlocated: e.MaxUnlocated, times: e.Repeat, tokens: newTokenCounter(e.Tokens)}
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}

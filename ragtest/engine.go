@@ -37,7 +37,6 @@ type engine[C chunkers.Indexed] struct {
 	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
 	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
 	scores      [][]float64        // of each query in the last round, by metric
-	counted     map[string]int     // the tokens of the texts that were counted
 	repeated    int                // how many chunks were retrieved twice for a query in the last round
 }
 
@@ -235,6 +234,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Name:              e.name,
 		Level:             e.level.name(),
 		K:                 e.k,
+		TokenBudget:       e.tokenBudget,
 		Chunks:            len(e.indexed),
 		Metrics:           make([]Score, len(e.metrics)),
 		Queries:           make([]QueryResult, len(e.queries)),

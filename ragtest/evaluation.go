@@ -46,6 +46,12 @@ type TokenLevel struct {
 	// much it changes.
 	EquivalentText bool
 
+	// TokenBudget is how many tokens, as Tokens counts them, the chunks that are judged
+	// may have together, each counted by itself: of the K chunks the first ones up to
+	// that which does not fit any more, as a prompt of limited size has room for. 0: any
+	// number. Set K to more than fit.
+	TokenBudget int
+
 	// Repeat is how often all queries are run, for pipelines that do not always
 	// retrieve the same; 0: once. Scores are then means over the repetitions, and
 	// [Result.Spreads] says how much they vary. Set-up is done once,

@@ -55,6 +55,7 @@ func combine(results []*Result) *Result {
 	r.Queries = slices.Clone(results[0].Queries)
 	r.Trace = results[0].Trace
 	for _, one := range results {
+		r.LossBounds = r.LossBounds || one.LossBounds
 		r.Repetitions = append(r.Repetitions, Repetition{one.Metrics, one.Queries, one.Trace})
 	}
 	columns := make([][]float64, len(r.Metrics))

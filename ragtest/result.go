@@ -17,6 +17,7 @@ type Result struct {
 	Name              string            `json:"name"`
 	Level             string            `json:"level"` // "token", "chunk" or "document"
 	K                 int               `json:"k"`
+	TokenBudget       int               `json:"tokenBudget,omitempty"`     // of the K chunks together; 0: none
 	Chunks            int               `json:"chunks"`                    // indexed; 0 if the retriever brought its own
 	Metrics           []Score           `json:"metrics"`                   // means over the queries, in the order of the evaluation's metrics
 	Intervals         []ScoreInterval   `json:"intervals,omitempty"`       // of the means, in the order of Metrics; none for a single query, and for a metric that is 0 for all
@@ -24,6 +25,7 @@ type Result struct {
 	Ceilings          []Score           `json:"ceilings,omitempty"`        // the means of the queries'
 	CeilingBounds     []Score           `json:"ceilingBounds,omitempty"`   // the means of the queries' ceilings of other metrics, of which some are bounds
 	RecallLosses      []Loss            `json:"recallLosses,omitempty"`    // the means of the queries'
+	LossBounds        bool              `json:"lossBounds,omitempty"`      // whether RecallLosses rest on bounds for what chunks could hold: see [LossBudget]
 	PrecisionLosses   []Loss            `json:"precisionLosses,omitempty"` // the means of the queries'
 	Slices            []Slice           `json:"slices,omitempty"`          // those of SliceBy, then those of thresholds
 	Budgets           []Score           `json:"budgets,omitempty"`         // those that are known and not 0: see Budget
@@ -143,7 +145,8 @@ type QueryResult struct {
 	// Ceilings has the best recall, precision and IoU that any ranking of the indexed
 	// chunks has: any K chunks for recall, and for the others any choice of as many
 	// chunks as were retrieved. CeilingBounds has those that are only known to be no
-	// higher than that, and perhaps lower. Both are empty if nothing was indexed.
+	// higher than that, and perhaps lower, as all are under a token budget. Both are
+	// empty if nothing was indexed.
 	Ceilings        []Score `json:"ceilings,omitempty"`
 	CeilingBounds   []Score `json:"ceilingBounds,omitempty"`
 	RecallLosses    []Loss  `json:"recallLosses,omitempty"`    // by stage, in the order of the pipeline; they add up to 1 - recall

@@ -21,6 +21,9 @@ func (r *Result) String() string {
 		title += " " + r.Name
 	}
 	fmt.Fprintf(&b, "%s: %s, %s, K = %d", title, count(r.Diagnostics.Documents, "document"), count(len(r.Queries), "query"), r.K)
+	if r.TokenBudget > 0 {
+		fmt.Fprintf(&b, " within %d tokens (%s)", r.TokenBudget, r.Diagnostics.Tokenizer)
+	}
 	if r.Chunks > 0 {
 		fmt.Fprintf(&b, ", %s", count(r.Chunks, "chunk"))
 	}
@@ -83,6 +86,9 @@ func (r *Result) lossTable() string {
 		left -= l.Amount
 	}
 	text := waterfall("recall", r.RecallLosses, max(left, 0))
+	if r.LossBounds && text != "" {
+		text += "  by bounds for what chunks could hold: part of an amount may belong to another stage\n"
+	}
 	precision, ok := r.Score(r.precisionName())
 	if !ok {
 		return text
