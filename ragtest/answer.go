@@ -96,6 +96,7 @@ func (l *tokenLevel) describe(hits [][]ScoredChunk[chunkers.PositionAwareChunk],
 			changes[i] = l.recallOf(i, hits[i], true) - l.recallOf(i, hits[i], false)
 		}
 	}
+	r.LossBounds, l.bounded = l.bounded, false
 	if l.recurring > 0 {
 		d.EquivalentText = &EquivalentText{l.recurring, stats.Mean(changes)}
 	}
