@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rageval/rageval/fixtures"
 	"github.com/rageval/rageval/fixtures/webpage"
@@ -353,13 +352,4 @@ func (c *collection) sample(s fixtures.Sample) {
 	c.tokens = slices.DeleteFunc(slices.Clone(c.tokens), func(q ragtest.TokenQuery) bool { return !chosen[q.ID] })
 	c.chunks = slices.DeleteFunc(slices.Clone(c.chunks), func(q ragtest.ChunkQuery) bool { return !chosen[q.ID] })
 	c.docs = slices.DeleteFunc(slices.Clone(c.docs), func(q ragtest.DocumentQuery) bool { return !chosen[q.ID] })
-}
-
-// excerpt returns the beginning of a text, on one line.
-func excerpt(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
 }
