@@ -59,6 +59,7 @@ func commands() []command {
 	return []command{
 		initCommand,
 		convertCommand,
+		lintCommand,
 		versionCommand,
 	}
 }
