@@ -58,8 +58,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		initCommand,
-		convertCommand,
 		lintCommand,
+		convertCommand,
 		versionCommand,
 	}
 }
