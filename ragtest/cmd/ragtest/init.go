@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -201,36 +202,26 @@ func findPackage(out string) (*goPackage, error) {
 	if err := p.findModule(); err != nil {
 		return nil, err
 	}
-	sources, err := filepath.Glob(filepath.Join(globQuoted(p.dir), "*.go"))
-	if err != nil {
-		return nil, err
+	p.name = packageName(filepath.Base(p.dir)) + "_test"
+	if !isFolder(p.dir) {
+		return p, nil
 	}
-	var clauses []string
-	files := make(map[string][]*ast.File)
-	paths := make(map[*ast.File]string)
-	for _, path := range sources {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if file == nil || file.Name == nil || !token.IsIdentifier(file.Name.Name) || file.Name.Name == "_" {
+	// As go build sees the folder: what a build constraint excludes is no part of it.
+	found, err := build.ImportDir(p.dir, 0)
+	var none *build.NoGoError
+	if err != nil && !errors.As(err, &none) {
+		return nil, fmt.Errorf("reading the package in %s: %w", out, err)
+	}
+	if found.Name != "" {
+		p.name = found.Name + "_test"
+	}
+	for _, name := range found.XTestGoFiles {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
 			return nil, fmt.Errorf("reading the package in %s: %w", out, err)
 		}
-		if file.Name.Name == "documentation" { // is ignored by go build
-			continue
-		}
-		clauses = append(clauses, strings.TrimSuffix(file.Name.Name, "_test"))
-		files[file.Name.Name] = append(files[file.Name.Name], file)
-		paths[file] = filepath.Base(path)
-	}
-	base := "main"
-	switch slices.Sort(clauses); {
-	case len(clauses) > 0:
-		base = clauses[0]
-	default:
-		base = packageName(filepath.Base(p.dir))
-	}
-	p.name = base + "_test"
-	for _, file := range files[p.name] {
-		for _, name := range declared(file) {
-			p.taken[name] = paths[file]
+		for _, declared := range declared(file) {
+			p.taken[declared] = name
 		}
 	}
 	return p, nil
@@ -246,14 +237,6 @@ func resolved(path string) string {
 		return path
 	}
 	return filepath.Join(resolved(parent), filepath.Base(path))
-}
-
-// globQuoted makes a path a pattern that matches it only.
-func globQuoted(path string) string {
-	if filepath.Separator == '\\' {
-		return path
-	}
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
 }
 
 // packageName makes the name of a package of that of a folder.

@@ -165,6 +165,7 @@ func TestInitToken(t *testing.T) {
 func TestInitChunk(t *testing.T) {
 	dir, goCommand := temporaryModule(t, map[string]string{"faq.html": "<h1>FAQ</h1><p>Leave is <b>28</b> days.</p>", "terms.HTM": "<p>The notice period is three months.</p>"})
 	write(t, filepath.Join(dir, "search", "search.go"), "// Package find finds.\npackage find\n")
+	write(t, filepath.Join(dir, "search", "generate.go"), "//go:build ignore\n\npackage another\n\nfunc main() {}\n")
 	code, _, errs := runInProcess(t.Context(), "", "init", "-level", "chunk", "-name", "web_faq", "-out", filepath.Join(dir, "search"), filepath.Join(dir, "docs"))
 	if code != exitOK || errs != "" {
 		t.Fatalf("exit code %d, stderr %q", code, errs)
@@ -288,11 +289,13 @@ func TestWriteNewUndoes(t *testing.T) {
 
 func TestExamplePassage(t *testing.T) {
 	for want, texts := range map[string][]string{
-		"This is a long sentence.": {"# Head line\n\n- item\n\nThis is a long sentence. And another.\n"},
-		"# Heading":                {"# Heading\n"},
-		"one":                      {"one\n# x\n"},
-		"second of the texts":      {"# x", "second of the texts"},
-		"only this one counts":     {"twice the same line\ntwice the same line\nonly this one counts"},
+		"This is a long sentence.":    {"# Head line\n\n- item\n\nThis is a long sentence. And another.\n"},
+		"# Heading":                   {"# Heading\n"},
+		"one":                         {"one\n# x\n"},
+		"second of the texts":         {"# x", "second of the texts"},
+		"After the mark, it goes on.": {"\ufeffAfter the mark, it goes on."},
+		"It ends as sentences do.":    {"title: something about it\n\nIt ends as sentences do.\n"},
+		"only this one counts":        {"twice the same line\ntwice the same line\nonly this one counts"},
 	} {
 		var docs []*spans.Document
 		for i, text := range texts {

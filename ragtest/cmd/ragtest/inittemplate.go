@@ -241,7 +241,7 @@ func examplePassage(corpus *spans.Corpus) (spans.DocumentID, string) {
 			break
 		}
 		for line := range strings.Lines(doc.Text()) {
-			passage := sentence(strings.TrimSpace(line))
+			passage := sentence(strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")))
 			rank := rankPassage(passage)
 			if rank > bestRank && strings.Count(doc.Text(), passage) == 1 {
 				best, bestDoc, bestRank = passage, doc.ID(), rank
@@ -268,7 +268,7 @@ func sentence(line string) string {
 	return line
 }
 
-const mostRank = 2
+const mostRank = 3
 
 // rankPassage says how good an example a passage is.
 func rankPassage(passage string) int {
@@ -279,6 +279,8 @@ func rankPassage(passage string) int {
 		return 0
 	case words < 4:
 		return 1
+	case !strings.ContainsAny(passage[len(passage)-1:], ".!?"):
+		return 2
 	}
 	return mostRank
 }
