@@ -221,7 +221,7 @@ func TestInitWithoutModule(t *testing.T) {
 	write(t, filepath.Join(docs, "a.md"), "Some text.\n")
 	out := filepath.Join(dir, "new", "package")
 	code, stdout, errs := runInProcess(t.Context(), "", "init", "-out", out, docs)
-	if code != exitOK || !strings.Contains(stdout, "go mod init example.com/my_docs_2024\n\tgo get github.com/rageval/rageval@latest") {
+	if code != exitOK || !strings.Contains(stdout, "go mod init example.com/my_docs_2024\n\tgo get github.com/rageval/rageval@latest\n\tgo mod tidy\n") {
 		t.Fatalf("exit code %d, stdout %s, stderr %s", code, stdout, errs)
 	}
 	source, err := os.ReadFile(filepath.Join(out, "my_docs_2024_corpus_test.go"))
@@ -231,7 +231,7 @@ func TestInitWithoutModule(t *testing.T) {
 
 	write(t, filepath.Join(dir, "module", "go.mod"), "module example.com/m\n")
 	code, stdout, _ = runInProcess(t.Context(), "", "init", "-out", filepath.Join(dir, "module"), docs)
-	if code != exitOK || !strings.Contains(stdout, "The module example.com/m does not require the library yet:\n\n\tgo get github.com/rageval/rageval@latest\n") || !strings.Contains(stdout, "The documents are outside of the module, in ../My Docs (2024)") {
+	if code != exitOK || !strings.Contains(stdout, "The module example.com/m does not require the library yet:\n\n\tgo get github.com/rageval/rageval@latest\n\tgo mod tidy\n") || !strings.Contains(stdout, "The documents are outside of the module, in ../My Docs (2024)") {
 		t.Errorf("exit code %d, stdout %s", code, stdout)
 	}
 }
