@@ -72,6 +72,9 @@ func TestImportsRunOneWay(t *testing.T) {
 		for _, line := range list(t, "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}}:{{.}} {{end}}`, "./"+family) {
 			pkg, imported, _ := strings.Cut(line, ":")
 			pkg = strings.TrimPrefix(pkg, module+"/")
+			if strings.HasPrefix(pkg, "ragtest/cmd/") {
+				continue // a command, which nothing imports
+			}
 			ours, ok := strings.CutPrefix(imported, module+"/")
 			if ok && !strings.HasPrefix(ours, "internal/") && !slices.Contains(may, ours) && more[pkg] != ours {
 				t.Errorf("%s imports %s, want only %q and internal packages", pkg, ours, may)
