@@ -1,0 +1,365 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rageval/rageval/fixtures"
+	"github.com/rageval/rageval/fixtures/webpage"
+	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/ragtest/trec"
+	"github.com/rageval/rageval/spans"
+)
+
+// collection is a data set of whatever form. It has queries of its level only.
+type collection struct {
+	level  level
+	corpus *spans.Corpus // nil: the form has none
+	tokens []ragtest.TokenQuery
+	chunks []ragtest.ChunkQuery
+	docs   []ragtest.DocumentQuery // their texts are "" if the form has none
+}
+
+func (c *collection) size() int { return len(c.tokens) + len(c.chunks) + len(c.docs) }
+
+// reader says how to read a collection.
+type reader struct {
+	corpus   string   // folder of the documents of a golden file
+	patterns []string // of the documents; none: what documentPatterns says
+	splits   []string // of BEIR
+
+	long          bool // of Natural Questions
+	html          string
+	dropUnlocated bool
+	trustOffsets  bool
+}
+
+// The values of -preprocess-html.
+const (
+	htmlAuto = "auto"
+	htmlOn   = "on"
+	htmlOff  = "off"
+)
+
+// read reads a collection; what is worth knowing about it goes to the ledger.
+func (r reader) read(in *inputs, f form, name string, l *ledger) (*collection, error) {
+	wantsFolder := f == formChroma || f == formBEIR
+	if folder := name != stdinName && isFolder(name); wantsFolder != folder && (wantsFolder || f != formGolden) {
+		if wantsFolder {
+			return nil, fmt.Errorf("%s: want a folder, for a collection of the form %s is one", name, f)
+		}
+		return nil, fmt.Errorf("%s: want a file, for a collection of the form %s is one", name, f)
+	}
+	switch f {
+	case formGolden, formLangSmith:
+		return r.readTruth(in, f, name, l)
+	case formSQuAD, formSQuAD1, formSQuADFlat:
+		c, err := fixtures.ReadSQuAD(in, name)
+		if err != nil {
+			return nil, err
+		}
+		return &collection{level: tokenLevel, corpus: c.Corpus, tokens: slices.Concat(c.Queries, c.Unanswerable)}, nil
+	case formNQ:
+		return r.readNaturalQuestions(in, name, l)
+	case formChroma:
+		c, err := fixtures.ReadChroma(in.folder(name))
+		if err != nil {
+			return nil, err
+		}
+		return &collection{level: tokenLevel, corpus: c.Corpus, tokens: c.Queries}, nil
+	case formBEIR:
+		c, err := fixtures.ReadBEIR(in.folder(name), r.splits...)
+		if err != nil {
+			return nil, err
+		}
+		all, err := countBEIRQueries(in.folder(name))
+		if err != nil {
+			return nil, err
+		}
+		l.lose(all-len(c.Queries), "query", "queries", "left out, for they have no judgments in "+cmp.Or(strings.Join(r.splits, ", "), "test"))
+		return &collection{level: documentLevel, corpus: c.Corpus, docs: c.Queries}, nil
+	case formTREC:
+		return readQrels(in, name)
+	}
+	return nil, fmt.Errorf("the form %s cannot be read", f)
+}
+
+// countBEIRQueries returns how many queries a collection has, with judgments or without.
+func countBEIRQueries(fsys fs.FS) (int, error) {
+	file, err := fsys.Open("queries.jsonl")
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = fsys.Open("queries.jsonl.gz")
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	r, err := unpacked(file)
+	if err != nil {
+		return 0, err
+	}
+	data, err := io.ReadAll(r)
+	n := 0
+	for line := range bytes.Lines(trimMark(data)) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			n++
+		}
+	}
+	return n, err
+}
+
+// readTruth reads a golden file of either level, or the folder of one.
+func (r reader) readTruth(in *inputs, f form, name string, l *ledger) (*collection, error) {
+	patterns := r.patterns
+	dir := r.corpus
+	if name != stdinName && isFolder(name) {
+		file, corpus, err := goldenFiles(name)
+		if err != nil {
+			return nil, err
+		}
+		name = file
+		if dir == "" {
+			if dir = corpus; patterns == nil {
+				patterns = []string{"**"}
+			}
+		}
+	}
+	truth := fixtures.TruthReader{DropUnlocated: r.dropUnlocated, TrustOffsets: r.trustOffsets}
+	var corpus *spans.Corpus
+	if dir != "" {
+		var err error
+		if corpus, err = readCorpus(in, dir, patterns); err != nil {
+			return nil, err
+		}
+	}
+	chunks, report, err := truth.Chunk(in, name, corpus)
+	if err == nil {
+		l.truth(report)
+		return &collection{level: chunkLevel, corpus: corpus, chunks: chunks}, nil
+	}
+	if corpus == nil {
+		if errors.Is(err, fixtures.ErrWrongLevel) {
+			return nil, misuse("%s: its spans can be verified in their documents only: name their folder with -corpus", name)
+		}
+		return nil, err
+	}
+	tokens, report, tokenErr := truth.Token(in, name, corpus)
+	if errors.Is(tokenErr, fixtures.ErrWrongLevel) {
+		return nil, err
+	}
+	if tokenErr != nil {
+		return nil, tokenErr
+	}
+	l.truth(report)
+	return &collection{level: tokenLevel, corpus: corpus, tokens: tokens}, nil
+}
+
+func (r reader) readNaturalQuestions(in *inputs, name string, l *ledger) (*collection, error) {
+	convert := map[string]func(string) (string, error){
+		htmlOn:   webpage.Markdown,
+		htmlOff:  func(page string) (string, error) { return page, nil },
+		htmlAuto: markdownOfHTML,
+	}[r.html]
+	c, err := fixtures.NaturalQuestionsReader{Convert: convert, Long: r.long}.Read(in, name)
+	if err != nil {
+		return nil, err
+	}
+	reasons := c.Report.Reasons()
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		l.lose(reasons[reason], "answer", "answers", fmt.Sprintf("rejected, for their place in the document is not certain (%s)", reason))
+	}
+	l.lose(len(c.Report.Dropped), "query", "queries", "left out, for all their answers were rejected")
+	if c.Corpus.Len() == 0 {
+		return nil, fmt.Errorf("%s: no page of it could be converted", name)
+	}
+	return &collection{level: tokenLevel, corpus: c.Corpus, tokens: slices.Concat(c.Queries, c.Unanswerable)}, nil
+}
+
+// markdownOfHTML converts a page, unless it has no tag: then its line ends are its own.
+func markdownOfHTML(page string) (string, error) {
+	for i, c := range page {
+		if c == '<' && i+1 < len(page) && strings.ContainsRune("/!abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", rune(page[i+1])) {
+			return webpage.Markdown(page)
+		}
+	}
+	return page, nil
+}
+
+func readQrels(in *inputs, name string) (*collection, error) {
+	judgments, err := fixtures.ReadQrels(in, name)
+	if err != nil {
+		return nil, err
+	}
+	return &collection{level: documentLevel, docs: queriesOf(judgments)}, nil
+}
+
+// queriesOf returns the queries of judgments, without texts.
+func queriesOf(judgments trec.Judgments) []ragtest.DocumentQuery {
+	var queries []ragtest.DocumentQuery
+	for _, judged := range judgments {
+		q := ragtest.DocumentQuery{Query: ragtest.Query{ID: judged.ID}, Relevant: make(map[spans.DocumentID]int)}
+		for _, j := range judged.Judged {
+			q.Relevant[j.Doc] = j.Grade
+		}
+		queries = append(queries, q)
+	}
+	return queries
+}
+
+// textExtensions are those of files that hold text as it is.
+var textExtensions = []string{".adoc", ".asciidoc", ".htm", ".html", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".txt"}
+
+// survey counts the files of a folder by extension, in lower case, those that begin
+// with a dot and what is in such folders excepted.
+func survey(in *inputs, dir string) (map[string]int, error) {
+	counts := make(map[string]int)
+	err := fs.WalkDir(in.folder(dir), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if hidden := strings.HasPrefix(entry.Name(), ".") && path != "."; hidden {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !entry.IsDir() {
+			counts[filepath.Ext(entry.Name())]++
+		}
+		return nil
+	})
+	return counts, err
+}
+
+// documentPatterns returns the patterns that match the text files among those that a
+// survey counted, by their extensions.
+func documentPatterns(counts map[string]int) []string {
+	var patterns []string
+	for _, ext := range slices.Sorted(maps.Keys(counts)) {
+		if slices.Contains(textExtensions, strings.ToLower(ext)) {
+			patterns = append(patterns, "**/*"+ext)
+		}
+	}
+	return patterns
+}
+
+// readCorpus reads the documents in a folder that match the patterns, or all text files.
+func readCorpus(in *inputs, dir string, patterns []string) (*spans.Corpus, error) {
+	if !isFolder(dir) {
+		return nil, fmt.Errorf("%s: want a folder of documents: %w", dir, errOr(dir))
+	}
+	if patterns == nil {
+		counts, err := survey(in, dir)
+		if err != nil {
+			return nil, fmt.Errorf("reading folder %s: %w", dir, err)
+		}
+		if patterns = documentPatterns(counts); len(patterns) == 0 {
+			return nil, fmt.Errorf("folder %s holds no file that ends in %s", dir, strings.Join(textExtensions, ", "))
+		}
+	}
+	corpus, err := fixtures.ReadCorpus(in.folder(dir), patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", dir, err)
+	}
+	return corpus, nil
+}
+
+// errOr returns why there is no folder at path.
+func errOr(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		var cause *fs.PathError
+		if errors.As(err, &cause) {
+			return cause.Err
+		}
+		return err
+	}
+	return errors.New("it is a file")
+}
+
+// dropShort leaves out the answers of fewer characters than least, all spans of an answer
+// taken together, and the queries that thereby lose all of them.
+func (c *collection) dropShort(least int, l *ledger) {
+	if least <= 0 {
+		return
+	}
+	var kept []ragtest.TokenQuery
+	answers, queries := 0, 0
+	for _, q := range c.tokens {
+		list := answersOf(q)
+		if len(list) == 0 {
+			kept = append(kept, q)
+			continue
+		}
+		long := slices.DeleteFunc(slices.Clone(list), func(a []spans.Span) bool { return spans.Union(a...).Len() < least })
+		answers += len(list) - len(long)
+		if len(long) == 0 {
+			queries++
+			continue
+		}
+		kept = append(kept, withAnswers(q, long))
+	}
+	c.tokens = kept
+	why := fmt.Sprintf("left out, for an answer has fewer than %d characters", least)
+	l.lose(answers, "answer", "answers", why)
+	l.lose(queries, "query", "queries", "left out, for all their answers are that short")
+}
+
+// answersOf returns the answers of a query: none if it has no relevant span.
+func answersOf(q ragtest.TokenQuery) [][]spans.Span {
+	if len(q.Relevant) == 0 && len(q.Alternatives) == 0 {
+		return nil
+	}
+	return append([][]spans.Span{q.Relevant}, q.Alternatives...)
+}
+
+// withAnswers returns q with these answers, of which there is at least one.
+func withAnswers(q ragtest.TokenQuery, answers [][]spans.Span) ragtest.TokenQuery {
+	q.Relevant, q.Alternatives = answers[0], nil
+	if len(answers) > 1 {
+		q.Alternatives = answers[1:]
+	}
+	return q
+}
+
+// sample leaves a sample of the queries.
+func (c *collection) sample(s fixtures.Sample) {
+	if s.N <= 0 || s.N >= c.size() {
+		return
+	}
+	var all []ragtest.TokenQuery
+	for _, q := range c.tokens {
+		all = append(all, ragtest.TokenQuery{Query: q.Query})
+	}
+	for _, q := range c.chunks {
+		all = append(all, ragtest.TokenQuery{Query: q.Query})
+	}
+	for _, q := range c.docs {
+		all = append(all, ragtest.TokenQuery{Query: q.Query})
+	}
+	chosen := make(map[ragtest.QueryID]bool)
+	for _, q := range s.Of(all) {
+		chosen[q.ID] = true
+	}
+	c.tokens = slices.DeleteFunc(slices.Clone(c.tokens), func(q ragtest.TokenQuery) bool { return !chosen[q.ID] })
+	c.chunks = slices.DeleteFunc(slices.Clone(c.chunks), func(q ragtest.ChunkQuery) bool { return !chosen[q.ID] })
+	c.docs = slices.DeleteFunc(slices.Clone(c.docs), func(q ragtest.DocumentQuery) bool { return !chosen[q.ID] })
+}
+
+// excerpt returns the beginning of a text, on one line.
+func excerpt(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}
