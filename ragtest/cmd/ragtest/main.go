@@ -58,6 +58,9 @@ type command struct {
 func commands() []command {
 	return []command{
 		convertCommand,
+		sweepCommand,
+		reportCommand,
+		compareCommand,
 		versionCommand,
 	}
 }

@@ -16,7 +16,7 @@ type Settings struct {
 	Sample          int      // how many queries to take; 0: all
 	DataPath        string   // the collection
 	DataForm        string   // one of Forms
-	CorpusDir       string   // the documents of a golden file
+	Corpus          string   // the documents of a golden file
 	MinAnswerLength int      // characters; -1: that of the mode
 	PreprocessHTML  string   // auto, on or off
 	Mode            string   // corpus or context
@@ -45,8 +45,8 @@ type Configuration struct {
 	Embedders []string // nil: those of the settings
 }
 
-// Forms are the forms of collections; auto finds out which.
-var Forms = []string{"auto", "chroma", "squad", "nq", "golden"}
+// Forms are the forms of collections that have spans; auto finds out which.
+var Forms = []string{"auto", "golden", "langsmith", "squad", "squad1", "squad-flat", "nq", "chroma"}
 
 // Default returns the settings of a file without keys.
 func Default() Settings {
@@ -78,7 +78,7 @@ var keys = []key{
 	{"sample", number, func(r *reader, s *Settings, n *yaml.Node) { r.number(n, 0, maxNumber, into(&s.Sample)) }},
 	{"data_path", text, func(r *reader, s *Settings, n *yaml.Node) { r.path(n, into(&s.DataPath)) }},
 	{"data_form", text, func(r *reader, s *Settings, n *yaml.Node) { r.choice(n, Forms, into(&s.DataForm)) }},
-	{"corpus_dir", text, func(r *reader, s *Settings, n *yaml.Node) { r.path(n, into(&s.CorpusDir)) }},
+	{"corpus", text, func(r *reader, s *Settings, n *yaml.Node) { r.path(n, into(&s.Corpus)) }},
 	{"min_answer_length", number, func(r *reader, s *Settings, n *yaml.Node) { r.number(n, 0, maxNumber, into(&s.MinAnswerLength)) }},
 	{"preprocess_html", text, func(r *reader, s *Settings, n *yaml.Node) {
 		r.choice(n, []string{"auto", "on", "off"}, into(&s.PreprocessHTML))

@@ -19,7 +19,7 @@ seed: 7
 sample: 100
 data_path: data/squad.json
 data_form: squad
-corpus_dir: /docs
+corpus: /docs
 min_answer_length: 12
 preprocess_html: off
 mode: corpus
@@ -53,7 +53,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Settings{
-		Seed: 7, Sample: 100, DataPath: filepath.Join("bench", "data", "squad.json"), DataForm: "squad", CorpusDir: "/docs", MinAnswerLength: 12,
+		Seed: 7, Sample: 100, DataPath: filepath.Join("bench", "data", "squad.json"), DataForm: "squad", Corpus: "/docs", MinAnswerLength: 12,
 		PreprocessHTML: "off", Mode: "corpus", KValues: []int{1, 3, 10}, FetchK: []int{40}, Budget: Budget{2000, "cl100k"},
 		Metrics: []string{"span_recall", "span_ndcg"}, MaxUnlocated: 3, OutputDir: filepath.Join("bench", "out"),
 		Embedders: []string{"lexical", "model2vec:" + filepath.Join("bench", "models/potion")}, Rerankers: []string{"none", "cohere"},
@@ -125,7 +125,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{"k_values:\n  - 1\n  - {a: 2}\n", `s.yaml:3:5: key "k_values": found keys and values, want a whole number`},
 		{"preprocess_html: yes\n", `s.yaml:1:18: key "preprocess_html": found the text "yes", want one of auto, on, off`},
 		{"preprocess_html: true\n", "found the truth value true, want one of auto, on, off"},
-		{"data_form: csv\n", "want one of auto, chroma, squad, nq, golden"},
+		{"data_form: csv\n", "want one of auto, golden, langsmith, squad, squad1, squad-flat, nq, chroma"},
 		{"mode: document\n", "want one of corpus, context"},
 		{"data_path: 2024\n", "found the number 2024, want a text, in quotes if it looks like that"},
 		{"data_path: [a]\n", "found a list, want a text that is not empty"},
