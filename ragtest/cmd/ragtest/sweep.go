@@ -255,7 +255,7 @@ func (s *sweeping) readData(ctx context.Context, e *env, settings sweepfile.Sett
 	c.dropShort(least, &l)
 	before := len(c.tokens)
 	c.tokens = slices.DeleteFunc(c.tokens, func(q ragtest.TokenQuery) bool { return len(q.Relevant) == 0 && len(q.Alternatives) == 0 })
-	l.note(before-len(c.tokens), "query", "queries", "left out, for nothing is relevant to them")
+	l.note(before-len(c.tokens), "query", "queries", "left out, for nothing is relevant to it")
 	if before := len(c.tokens); settings.Sample > 0 && settings.Sample < before {
 		c.tokens = fixtures.Sample{N: settings.Sample, Seed: settings.Seed}.Of(c.tokens)
 		l.note(len(c.tokens), "query", "queries", fmt.Sprintf("sampled of %d, with the seed %d", before, settings.Seed))

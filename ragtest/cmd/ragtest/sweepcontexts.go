@@ -140,7 +140,7 @@ func (r *contextsReport) rows(decimals int) [][]string {
 func (r *contextsReport) String() string {
 	var b strings.Builder
 	first := r.Results[0]
-	fmt.Fprintf(&b, "sweep %s within contexts: %s, %s, %s\n", r.Name, counted(len(r.Results), "configuration", "configurations"),
+	fmt.Fprintf(&b, "%s within contexts: %s, %s, %s\n", strings.TrimSpace("sweep "+r.Name), counted(len(r.Results), "configuration", "configurations"),
 		counted(len(first.Questions), "question", "questions"), counted(first.Contexts, "context", "contexts"))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range r.rows(4) {

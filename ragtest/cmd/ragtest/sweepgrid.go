@@ -101,9 +101,13 @@ func newGrid(settings sweepfile.Settings) (_ *grid, err error) {
 	return g, nil
 }
 
+// close closes the caches, whose files then depend on nothing but what they hold.
 func (g *grid) close() error {
 	var errs []error
 	for _, c := range g.caches {
+		if c.Stats().Embedded > 0 {
+			errs = append(errs, c.Record())
+		}
 		errs = append(errs, c.Close())
 	}
 	g.caches = nil
