@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rageval/rageval/fixtures"
 	"github.com/rageval/rageval/fixtures/webpage"
@@ -53,16 +52,41 @@ const (
 
 // read reads a collection; what is worth knowing about it goes to the ledger.
 func (r reader) read(in *inputs, f form, name string, l *ledger) (*collection, error) {
+	c, told, err := r.readTold(in, f, name)
+	if err != nil {
+		return nil, err
+	}
+	l.truth(told.truth)
+	l.naturalQuestions(told.questions)
+	l.lose(told.unjudged, "query", "queries", "left out, for they have no judgments in "+cmp.Or(strings.Join(r.splits, ", "), "test"))
+	return c, nil
+}
+
+// told is what reading tells beside the collection.
+type told struct {
+	truth     fixtures.LoadReport
+	questions fixtures.NaturalQuestionsReport
+	unjudged  int // queries of BEIR
+}
+
+// readTold reads a collection.
+func (r reader) readTold(in *inputs, f form, name string) (*collection, told, error) {
+	var t told
+	c, err := r.readInto(in, f, name, &t)
+	return c, t, err
+}
+
+func (r reader) readInto(in *inputs, f form, name string, t *told) (*collection, error) {
 	wantsFolder := f == formChroma || f == formBEIR
 	if folder := name != stdinName && isFolder(name); wantsFolder != folder && (wantsFolder || f != formGolden) {
 		if wantsFolder {
-			return nil, fmt.Errorf("%s: want a folder, for a collection of the form %s is one", name, f)
+			return nil, misuse("%s: want a folder, for a collection of the form %s is one", name, f)
 		}
-		return nil, fmt.Errorf("%s: want a file, for a collection of the form %s is one", name, f)
+		return nil, misuse("%s: want a file, for a collection of the form %s is one", name, f)
 	}
 	switch f {
 	case formGolden, formLangSmith:
-		return r.readTruth(in, f, name, l)
+		return r.readTruth(in, name, t)
 	case formSQuAD, formSQuAD1, formSQuADFlat:
 		c, err := fixtures.ReadSQuAD(in, name)
 		if err != nil {
@@ -70,7 +94,7 @@ func (r reader) read(in *inputs, f form, name string, l *ledger) (*collection, e
 		}
 		return &collection{level: tokenLevel, corpus: c.Corpus, tokens: slices.Concat(c.Queries, c.Unanswerable)}, nil
 	case formNQ:
-		return r.readNaturalQuestions(in, name, l)
+		return r.readNaturalQuestions(in, name, t)
 	case formChroma:
 		c, err := fixtures.ReadChroma(in.folder(name))
 		if err != nil {
@@ -86,7 +110,7 @@ func (r reader) read(in *inputs, f form, name string, l *ledger) (*collection, e
 		if err != nil {
 			return nil, err
 		}
-		l.lose(all-len(c.Queries), "query", "queries", "left out, for they have no judgments in "+cmp.Or(strings.Join(r.splits, ", "), "test"))
+		t.unjudged = all - len(c.Queries)
 		return &collection{level: documentLevel, corpus: c.Corpus, docs: c.Queries}, nil
 	case formTREC:
 		return readQrels(in, name)
@@ -118,8 +142,14 @@ func countBEIRQueries(fsys fs.FS) (int, error) {
 	return n, err
 }
 
+// corpusError says that the documents which a golden file names cannot be read: that is
+// not its fault.
+type corpusError struct{ error }
+
+func (e corpusError) Unwrap() error { return e.error }
+
 // readTruth reads a golden file of either level, or the folder of one.
-func (r reader) readTruth(in *inputs, f form, name string, l *ledger) (*collection, error) {
+func (r reader) readTruth(in *inputs, name string, t *told) (*collection, error) {
 	patterns := r.patterns
 	dir := r.corpus
 	if name != stdinName && isFolder(name) {
@@ -139,12 +169,12 @@ func (r reader) readTruth(in *inputs, f form, name string, l *ledger) (*collecti
 	if dir != "" {
 		var err error
 		if corpus, err = readCorpus(in, dir, patterns); err != nil {
-			return nil, err
+			return nil, corpusError{err}
 		}
 	}
 	chunks, report, err := truth.Chunk(in, name, corpus)
 	if err == nil {
-		l.truth(report)
+		t.truth = report
 		return &collection{level: chunkLevel, corpus: corpus, chunks: chunks}, nil
 	}
 	if corpus == nil {
@@ -160,11 +190,11 @@ func (r reader) readTruth(in *inputs, f form, name string, l *ledger) (*collecti
 	if tokenErr != nil {
 		return nil, tokenErr
 	}
-	l.truth(report)
+	t.truth = report
 	return &collection{level: tokenLevel, corpus: corpus, tokens: tokens}, nil
 }
 
-func (r reader) readNaturalQuestions(in *inputs, name string, l *ledger) (*collection, error) {
+func (r reader) readNaturalQuestions(in *inputs, name string, t *told) (*collection, error) {
 	convert := map[string]func(string) (string, error){
 		htmlOn:   webpage.Markdown,
 		htmlOff:  func(page string) (string, error) { return page, nil },
@@ -174,11 +204,7 @@ func (r reader) readNaturalQuestions(in *inputs, name string, l *ledger) (*colle
 	if err != nil {
 		return nil, err
 	}
-	reasons := c.Report.Reasons()
-	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		l.lose(reasons[reason], "answer", "answers", fmt.Sprintf("rejected, for their place in the document is not certain (%s)", reason))
-	}
-	l.lose(len(c.Report.Dropped), "query", "queries", "left out, for all their answers were rejected")
+	t.questions = c.Report
 	if c.Corpus.Len() == 0 {
 		return nil, fmt.Errorf("%s: no page of it could be converted", name)
 	}
@@ -333,10 +359,16 @@ func withAnswers(q ragtest.TokenQuery, answers [][]spans.Span) ragtest.TokenQuer
 
 // sample leaves a sample of the queries.
 func (c *collection) sample(s fixtures.Sample) {
-	if s.N <= 0 || s.N >= c.size() {
-		return
+	chosen := make(map[ragtest.QueryID]bool)
+	for _, q := range s.Of(c.queries()) {
+		chosen[q.ID] = true
 	}
-	var all []ragtest.TokenQuery
+	c.keep(chosen)
+}
+
+// queries returns the queries of whatever level, without what is relevant.
+func (c *collection) queries() []ragtest.TokenQuery {
+	all := make([]ragtest.TokenQuery, 0, c.size())
 	for _, q := range c.tokens {
 		all = append(all, ragtest.TokenQuery{Query: q.Query})
 	}
@@ -346,20 +378,21 @@ func (c *collection) sample(s fixtures.Sample) {
 	for _, q := range c.docs {
 		all = append(all, ragtest.TokenQuery{Query: q.Query})
 	}
-	chosen := make(map[ragtest.QueryID]bool)
-	for _, q := range s.Of(all) {
-		chosen[q.ID] = true
-	}
-	c.tokens = slices.DeleteFunc(slices.Clone(c.tokens), func(q ragtest.TokenQuery) bool { return !chosen[q.ID] })
-	c.chunks = slices.DeleteFunc(slices.Clone(c.chunks), func(q ragtest.ChunkQuery) bool { return !chosen[q.ID] })
-	c.docs = slices.DeleteFunc(slices.Clone(c.docs), func(q ragtest.DocumentQuery) bool { return !chosen[q.ID] })
+	return all
 }
 
-// excerpt returns the beginning of a text, on one line.
-func excerpt(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= most {
-		return text
+// ids returns the IDs of the queries.
+func (c *collection) ids() map[ragtest.QueryID]bool {
+	ids := make(map[ragtest.QueryID]bool, c.size())
+	for _, q := range c.queries() {
+		ids[q.ID] = true
 	}
-	return string([]rune(text)[:most-1]) + "…"
+	return ids
+}
+
+// keep leaves the queries of these IDs.
+func (c *collection) keep(ids map[ragtest.QueryID]bool) {
+	c.tokens = slices.DeleteFunc(slices.Clone(c.tokens), func(q ragtest.TokenQuery) bool { return !ids[q.ID] })
+	c.chunks = slices.DeleteFunc(slices.Clone(c.chunks), func(q ragtest.ChunkQuery) bool { return !ids[q.ID] })
+	c.docs = slices.DeleteFunc(slices.Clone(c.docs), func(q ragtest.DocumentQuery) bool { return !ids[q.ID] })
 }

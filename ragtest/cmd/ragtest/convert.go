@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -17,6 +18,7 @@ var convertCommand = command{
 	define: func(flags *flag.FlagSet) runFunc {
 		c := conversion{}
 		c.reader.define(flags)
+		flags.BoolVar(&c.reader.dropUnlocated, "drop-unlocated", false, "leave out spans of golden files whose text has no place in the documents")
 		flags.StringVar(&c.to, "to", "", "`form` of OUT; required")
 		flags.IntVar(&c.sample.N, "sample", 0, "write only a sample of `n` queries; 0: all")
 		flags.Uint64Var(&c.sample.Seed, "seed", 42, "seed of the sample: the same `seed` chooses the same queries")
@@ -99,7 +101,6 @@ func (r *readerFlags) define(flags *flag.FlagSet) {
 	})
 	flags.BoolVar(&r.long, "long", false, "take the long answers of Natural Questions")
 	flags.StringVar(&r.html, "preprocess-html", htmlAuto, "convert pages of Natural Questions to Markdown: `on`, off, or auto: those that have tags")
-	flags.BoolVar(&r.dropUnlocated, "drop-unlocated", false, "leave out spans of golden files whose text has no place in the documents")
 	flags.BoolVar(&r.trustOffsets, "trust-offsets", false, "accept spans of golden files that have offsets and no text")
 }
 
@@ -116,6 +117,10 @@ func (r *readerFlags) resolve(in *inputs, name string) (form, error) {
 		f, err = parseForm("from", r.from)
 	} else {
 		f, err = detect(in, name)
+		var unknown usageError
+		if errors.As(err, &unknown) && r.corpus != "" {
+			f, err = formGolden, nil // only golden files want a corpus
+		}
 	}
 	if err != nil {
 		return "", err
@@ -185,9 +190,8 @@ func (c *conversion) run(ctx context.Context, e *env, args []string) error {
 		return misuse("OUT is %s: want a name that ends in .jsonl or .jsonl.gz, or -, for chunk-level ground truth", args[1])
 	}
 	collected.dropShort(c.least, &l)
-	if before := collected.size(); c.sample.N > 0 && c.sample.N < before {
-		collected.sample(c.sample)
-		l.note(collected.size(), "query", "queries", fmt.Sprintf("sampled of %d, with the seed %d", before, c.sample.Seed))
+	if err := c.draw(collected, to, &l); err != nil {
+		return err
 	}
 	fitted, err := fit(collected, to, &l)
 	if err != nil {
@@ -197,6 +201,23 @@ func (c *conversion) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return c.write(e, fitted, to, args[1], &l)
+}
+
+// draw leaves a sample of those queries that the form of OUT has a place for.
+func (c *conversion) draw(collected *collection, to form, l *ledger) error {
+	if c.sample.N == 0 {
+		return nil
+	}
+	fitting, err := fit(collected, to, new(ledger))
+	if err != nil {
+		return err
+	}
+	l.lose(collected.size()-fitting.size(), "query", "queries", fmt.Sprintf("left out before sampling, for the form %s has no place for them: convert without -sample to learn why", to))
+	before := fitting.size()
+	fitting.sample(c.sample)
+	collected.keep(fitting.ids())
+	l.note(collected.size(), "query", "queries", fmt.Sprintf("sampled of %d, with the seed %d", before, c.sample.Seed))
+	return nil
 }
 
 // write writes the collection and then what is to know about it.

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -112,28 +114,43 @@ func formOf(head []byte) form {
 		return ""
 	}
 	object := json.NewDecoder(bytes.NewReader(head))
-	if _, err := object.Token(); err != nil {
-		return ""
-	}
+	object.Token() // the brace
 	for object.More() {
 		key, err := object.Token()
 		if err != nil {
-			return ""
+			break
 		}
-		switch key {
-		case "data", "examples":
-			return formSQuAD
-		case "kind", "inputs", "outputs":
-			return formGolden
-		case "example_id", "question_text", "document_html", "document_text", "document_tokens", "annotations":
-			return formNQ
+		name, _ := key.(string)
+		if f, ok := formKeys[name]; ok {
+			return f
 		}
 		var skipped json.RawMessage
 		if object.Decode(&skipped) != nil {
-			return ""
+			break
+		}
+	}
+	// It is malformed, or its first value is larger than head.
+	for _, name := range slices.Sorted(maps.Keys(formKeys)) {
+		if bytes.Contains(head, []byte(`"`+name+`":`)) {
+			return formKeys[name]
 		}
 	}
 	return ""
+}
+
+// formKeys are keys of the outermost object that tell a form.
+var formKeys = map[string]form{
+	"data":            formSQuAD,
+	"examples":        formSQuAD,
+	"kind":            formGolden,
+	"inputs":          formGolden,
+	"outputs":         formGolden,
+	"example_id":      formNQ,
+	"question_text":   formNQ,
+	"document_html":   formNQ,
+	"document_text":   formNQ,
+	"document_tokens": formNQ,
+	"annotations":     formNQ,
 }
 
 func detectFolder(dir string) (form, error) {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/rageval/rageval/fixtures"
 )
@@ -39,6 +41,15 @@ func (l *ledger) truth(r fixtures.LoadReport) {
 	if r.CorpusChanged {
 		l.notes = append(l.notes, "note: the file was made for another state of the corpus; every span was verified in this one")
 	}
+}
+
+// naturalQuestions notes what became of the answers of Natural Questions.
+func (l *ledger) naturalQuestions(r fixtures.NaturalQuestionsReport) {
+	reasons := r.Reasons()
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		l.lose(reasons[reason], "answer", "answers", fmt.Sprintf("rejected, for their place in the document is not certain (%s)", reason))
+	}
+	l.lose(len(r.Dropped), "query", "queries", "left out, for all their answers were rejected")
 }
 
 // print prints the ledger, each line after a prefix.

@@ -57,6 +57,8 @@ type command struct {
 // commands are all subcommands but help, in the order of the list that help prints.
 func commands() []command {
 	return []command{
+		initCommand,
+		lintCommand,
 		convertCommand,
 		sweepCommand,
 		reportCommand,

@@ -7,7 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +78,24 @@ func TestEveryCommandHasHelp(t *testing.T) {
 				t.Errorf("ragtest %s -h does not explain -%s", c.name, f.Name)
 			}
 		})
+	}
+}
+
+// The package comment gives the usage of commands as their help does.
+func TestDocGivesUsage(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^// Usage:\n//\n//\tragtest ([a-z]+) ?(.*)$`).FindAllStringSubmatch(string(doc), -1)
+	if len(found) < 3 {
+		t.Fatalf("found the usage of %q only", found)
+	}
+	for _, usage := range found {
+		i := slices.IndexFunc(commands(), func(c command) bool { return c.name == usage[1] })
+		if i < 0 || commands()[i].usage != usage[2] {
+			t.Errorf("doc.go says ragtest %s %s, which is no command's usage", usage[1], usage[2])
+		}
 	}
 }
 
