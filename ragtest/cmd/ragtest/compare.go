@@ -117,7 +117,7 @@ func (c *comparing) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	tellApart(runs, args)
-	comparison, err := ragtest.Compare(runs[0], runs[1], runs[2:]...)
+	comparison, err := await(ctx, func() (*ragtest.Comparison, error) { return ragtest.Compare(runs[0], runs[1], runs[2:]...) })
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (r *reporting) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if r.html != "" {
-		data, err := page.HTML()
+		data, err := await(ctx, page.HTML)
 		if err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ func (r *reporting) run(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	if r.markdown != "" || r.summary {
-		if err := r.writeMarkdown(e, page); err != nil {
+		if err := r.writeMarkdown(ctx, e, page); err != nil {
 			return err
 		}
 	}
 	if r.plots == "" {
 		return nil
 	}
-	plots, err := page.Plots()
+	plots, err := await(ctx, page.Plots)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (r *reporting) write(e *env, path string, data []byte) error {
 	return nil
 }
 
-func (r *reporting) writeMarkdown(e *env, page report.Page) error {
-	text, err := page.Markdown()
+func (r *reporting) writeMarkdown(ctx context.Context, e *env, page report.Page) error {
+	text, err := await(ctx, page.Markdown)
 	if err != nil {
 		return err
 	}

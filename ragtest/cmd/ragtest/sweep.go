@@ -90,8 +90,8 @@ the working directory.
 
 Chunkers: fixed, recursive, fixedtoken, sentence, paragraph, density, markdown, html.
 
-Embedders and retrievers: lexical or lexical/dim=512, bm25, model2vec:FOLDER,
-openai:MODEL, cohere:MODEL. Rerankers: none, cohere:MODEL, jina:MODEL, voyage:MODEL,
+Embedders and retrievers: lexical or lexical/dim=512; bm25 or bm25/k1=0.9/b=0.4; hybrid,
+which fuses both by rank; model2vec:FOLDER; openai:MODEL; cohere:MODEL. Rerankers: none, cohere:MODEL, jina:MODEL, voyage:MODEL,
 tei@URL. Models of services may be left out, and @URL added for another server, as in
 openai:nomic-embed-text@http://localhost:11434/v1. Keys come from the environment:
 OPENAI_API_KEY, CO_API_KEY, JINA_API_KEY, VOYAGE_API_KEY. Vectors of services are kept
@@ -255,7 +255,7 @@ func (s *sweeping) readData(ctx context.Context, e *env, settings sweepfile.Sett
 	c.dropShort(least, &l)
 	before := len(c.tokens)
 	c.tokens = slices.DeleteFunc(c.tokens, func(q ragtest.TokenQuery) bool { return len(q.Relevant) == 0 && len(q.Alternatives) == 0 })
-	l.note(before-len(c.tokens), "query", "queries", "left out, for nothing is relevant to it")
+	l.note(before-len(c.tokens), "query", "queries", "left out, for no passage is relevant")
 	if before := len(c.tokens); settings.Sample > 0 && settings.Sample < before {
 		c.tokens = fixtures.Sample{N: settings.Sample, Seed: settings.Seed}.Of(c.tokens)
 		l.note(len(c.tokens), "query", "queries", fmt.Sprintf("sampled of %d, with the seed %d", before, settings.Seed))
@@ -319,8 +319,14 @@ func sweepName(settings sweepfile.Settings) string {
 
 // tell writes the report of a grid or a shard, and prints it.
 func (s *sweeping) tell(ctx context.Context, e *env, report *sweep.Report, data *collection, out output, shard sweep.Shard) error {
+	table := make(chan string, 1)
+	if !s.json {
+		shown := *report // without what two runs do not share
+		shown.Work, shown.Usage, shown.Elapsed = sweep.Work{}, nil, 0
+		go func() { table <- shown.String() }() // takes as long as what is written
+	}
 	if out.dir != "" {
-		written, err := out.write(ctx, report, data, shard)
+		written, err := await(ctx, func() ([]string, error) { return out.write(ctx, report, data, shard) })
 		if err != nil {
 			return err
 		}
@@ -331,10 +337,33 @@ func (s *sweeping) tell(ctx context.Context, e *env, report *sweep.Report, data 
 	if s.json {
 		return printJSON(e, report)
 	}
-	shown := *report // without what two runs do not share
-	shown.Work, shown.Usage, shown.Elapsed = sweep.Work{}, nil, 0
-	_, err := fmt.Fprint(e.stdout, shown.String())
+	text, err := await(ctx, func() (string, error) { return <-table, nil })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(e.stdout, text)
 	return err
+}
+
+// await returns what f returns or, once the context is done, its error: f, which takes
+// long and knows no context, then ends with the process.
+func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	}
 }
 
 // printJSON prints a value on one line.

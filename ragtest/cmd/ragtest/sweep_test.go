@@ -232,6 +232,10 @@ func TestFlagsOverrideTheFile(t *testing.T) {
 	if r := read("-sample", "7", "-k-values", "2", "-embedders", "lexical"); len(r.Queries) != 7 || len(r.Cells) != 3 || r.Cells[0].K != 2 {
 		t.Errorf("got %d queries, %d cells, K %d, want 7, 3, 2", len(r.Queries), len(r.Cells), r.Cells[0].K)
 	}
+	if r := read("-chunker", "fixed/size=100", "-chunker", "fixed/size=300", "-k-values", "3", "-embedders", "hybrid,bm25/k1=0.9/b=0.4"); len(r.Cells) != 4 ||
+		r.Cells[0].Retriever != "hybrid" || r.Cells[1].Retriever != "bm25/k1=0.9/b=0.4" {
+		t.Errorf("got %d cells of %s, %s", len(r.Cells), r.Cells[0].Retriever, r.Cells[1].Retriever)
+	}
 	if r := read("-chunker", "sentence/maxsize=200", "-metrics", "span_ndcg,span_mrr", "-budget", "300 characters"); len(r.Cells) != 4 || r.Cells[0].Chunker != "sentence/maxsize=200" ||
 		!slices.Equal(r.Metrics, []string{"span_ndcg", "span_mrr"}) || r.Budget != "300 characters" {
 		t.Errorf("got %d cells of %s, metrics %q, budget %q", len(r.Cells), r.Cells[0].Chunker, r.Metrics, r.Budget)
@@ -272,6 +276,9 @@ func TestSweepErrors(t *testing.T) {
 		{fixed("-embedders", "model2vec:"+dir), "model"},
 		{fixed("-embedders", "lexical/dim=0"), `embedder "lexical/dim=0" is unknown`},
 		{fixed("-embedders", "openai"), "OPENAI_API_KEY"},
+		{fixed("-embedders", "bm25,bm25/k1=1.20"), `embedders "bm25" and "bm25/k1=1.20" are the same, or two that are both called bm25/k1=1.2/b=0.75`},
+		{fixed("-embedders", "bm25/k1=1.2.3"), `retriever bm25/k1=1.2.3: found "1.2.3", want a number`},
+		{fixed("-embedders", "bm25/b=2"), "retriever bm25/b=2: "},
 		{fixed("-rerankers", "best"), `reranker "best" is unknown: want none`},
 		{fixed("-rerankers", "tei"), "tei"},
 		{fixed("-data-form", "chroma"), "-corpus means nothing for the form chroma"},
@@ -325,7 +332,7 @@ func TestSweepReadsStandardInput(t *testing.T) {
 	data := `{"examples":[{"question":"How long is the notice?","context":"The notice period is three months. It is given in writing.","answer":"three months"},
 		{"question":"What is unknown?","context":"The notice period is three months. It is given in writing.","answer":""}]}`
 	code, stdout, stderr := runInProcess(t.Context(), data, "sweep", "-chunker", "sentence/maxsize=40", "-output-dir", "", "-k-values", "1", "-")
-	if code != exitOK || !strings.HasPrefix(stdout, "sweep: 1 cells, 1 queries\n") || !strings.Contains(stderr, "note: 1 query left out, for nothing is relevant to it") {
+	if code != exitOK || !strings.HasPrefix(stdout, "sweep: 1 cells, 1 queries\n") || !strings.Contains(stderr, "note: 1 query left out, for no passage is relevant") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -335,12 +342,12 @@ func TestContexts(t *testing.T) {
 	data := `{"examples":[{"question":"How long is the notice?","context":"The notice period is three months. It is given in writing. It begins with the month.","answer":"three months"},
 		{"question":"How is notice given?","context":"The notice period is three months. It is given in writing. It begins with the month.","answer":"in writing"},
 		{"question":"How short?","context":"The notice period is three months. It is given in writing. It begins with the month.","answer":"three"}]}`
-	args := []string{"sweep", "-mode", "context", "-chunker", "sentence/maxsize=40", "-chunker", "fixed/size=20", "-k-values", "1,3", "-embedders", "lexical,bm25", "-output-dir", dir, "-"}
+	args := []string{"sweep", "-mode", "context", "-chunker", "sentence/maxsize=40", "-chunker", "fixed/size=20", "-k-values", "1,3", "-embedders", "lexical,bm25,hybrid", "-output-dir", dir, "-"}
 	code, stdout, stderr := runInProcess(t.Context(), data, args...)
 	if code != exitOK {
 		t.Fatalf("exit code %d, stderr %q", code, stderr)
 	}
-	if !strings.HasPrefix(stdout, "sweep within contexts: 4 configurations, 2 questions, 1 context\n") {
+	if !strings.HasPrefix(stdout, "sweep within contexts: 6 configurations, 2 questions, 1 context\n") {
 		t.Errorf("got %s", stdout)
 	}
 	if !strings.Contains(stdout, "sentence/maxsize=40/lexical") || !strings.Contains(stdout, "hit_rate@3") || !strings.Contains(stderr, "lost: 1 answer left out, for an answer has fewer than 8 characters") {
@@ -348,11 +355,11 @@ func TestContexts(t *testing.T) {
 	}
 	all := files(t, dir)
 	var report contextsReport
-	if err := json.Unmarshal([]byte(all["contexts.json"]), &report); err != nil || len(report.Results) != 4 || len(report.Results[0].Questions) != 2 {
+	if err := json.Unmarshal([]byte(all["contexts.json"]), &report); err != nil || len(report.Results) != 6 || len(report.Results[0].Questions) != 2 {
 		t.Errorf("got %s, %v", all["contexts.json"], err)
 	}
-	if rows := strings.Count(all["contexts.csv"], "\n"); rows != 5 {
-		t.Errorf("contexts.csv has %d rows, want 5:\n%s", rows, all["contexts.csv"])
+	if rows := strings.Count(all["contexts.csv"], "\n"); rows != 7 {
+		t.Errorf("contexts.csv has %d rows, want 7:\n%s", rows, all["contexts.csv"])
 	}
 	_, inJSON, _ := runInProcess(t.Context(), data, append(args, "-json")...)
 	if inJSON != all["contexts.json"] {

@@ -19,7 +19,6 @@ import (
 	"github.com/rageval/rageval/internal/wholefile"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/cmd/ragtest/internal/sweepfile"
-	"github.com/rageval/rageval/ragtest/lexical"
 	"github.com/rageval/rageval/ragtest/percontext"
 	"github.com/rageval/rageval/ragtest/sweep"
 )
@@ -62,7 +61,10 @@ func (s *sweeping) runContexts(ctx context.Context, e *env, settings sweepfile.S
 	if err != nil {
 		return err
 	}
-	evaluations := contextEvaluations(g)
+	evaluations, err := contextEvaluations(g)
+	if err != nil {
+		return err
+	}
 	report := &contextsReport{Name: sweepName(settings), CorpusFingerprint: data.corpus.Fingerprint()}
 	meter := progress.New(e.stderr, "ragtest sweep", "configurations", e.terminal)
 	for i, evaluation := range evaluations {
@@ -93,7 +95,7 @@ func (s *sweeping) runContexts(ctx context.Context, e *env, settings sweepfile.S
 }
 
 // contextEvaluations returns an evaluation for each chunker and source of the grid.
-func contextEvaluations(g *grid) []percontext.Evaluation {
+func contextEvaluations(g *grid) ([]percontext.Evaluation, error) {
 	var list []percontext.Evaluation
 	for _, c := range g.Chunkers {
 		chunker := c.(interface {
@@ -110,12 +112,17 @@ func contextEvaluations(g *grid) []percontext.Evaluation {
 		for _, e := range g.Embedders {
 			add(e, nil, sweep.Configuration{Embedder: fmt.Sprint(e)})
 		}
-		for _, r := range g.Retrievers {
-			bm25 := func() ragtest.Retriever[chunkers.Chunk] { return lexical.NewBM25[chunkers.Chunk]() } // the only one that has a name
-			add(nil, bm25, sweep.Configuration{Retriever: fmt.Sprint(r)})
+		for i, r := range g.Retrievers {
+			if _, err := newRetriever[chunkers.Chunk](g.retrievers[i]); err != nil {
+				return nil, err
+			}
+			add(nil, func() ragtest.Retriever[chunkers.Chunk] {
+				r, _ := newRetriever[chunkers.Chunk](g.retrievers[i])
+				return r
+			}, sweep.Configuration{Retriever: fmt.Sprint(r)})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // rows returns the table of results, the head first.

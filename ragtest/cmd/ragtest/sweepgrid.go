@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,8 @@ type chunk = chunkers.PositionAwareChunk
 // grid is a sweep.Grid with what is to be closed after it.
 type grid struct {
 	sweep.Grid
-	caches []*embedcache.Cache
+	retrievers []string // the names by which the settings call Retrievers
+	caches     []*embedcache.Cache
 }
 
 // configured is a chunker under the name of a configuration.
@@ -67,7 +69,7 @@ func newGrid(settings sweepfile.Settings) (_ *grid, err error) {
 		}
 		g.Rerankers = append(g.Rerankers, r)
 	}
-	sources := map[string]string{} // what a name makes is called
+	sources := map[string]string{} // what a name makes, as it calls itself
 	allowed := map[string][]string{}
 	for _, c := range settings.Configurations {
 		specs := c.Embedders
@@ -76,9 +78,16 @@ func newGrid(settings sweepfile.Settings) (_ *grid, err error) {
 		}
 		for _, spec := range specs {
 			if sources[spec] == "" {
-				if sources[spec], err = g.addSource(spec, settings.OutputDir); err != nil {
+				name, err := g.addSource(spec, settings.OutputDir)
+				if err != nil {
 					return nil, err
 				}
+				for other, same := range sources {
+					if same == name {
+						return nil, fmt.Errorf("embedders %q and %q are the same, or two that are both called %s", min(other, spec), max(other, spec), name)
+					}
+				}
+				sources[spec] = name
 			}
 		}
 		for _, name := range c.Chunkers {
@@ -165,10 +174,13 @@ func (g *grid) addSource(spec, dir string) (string, error) {
 	case lexicalForm.MatchString(spec):
 		dim, _ := strconv.Atoi(lexicalForm.FindStringSubmatch(spec)[1])
 		e = lexical.Embedder{Dim: dim}
-	case spec == "bm25":
-		r := lexical.NewBM25[chunk]()
-		g.Retrievers = append(g.Retrievers, r)
-		return r.String(), nil
+	case isRetriever(spec):
+		r, err := newRetriever[chunk](spec)
+		if err != nil {
+			return "", err
+		}
+		g.Retrievers, g.retrievers = append(g.Retrievers, r), append(g.retrievers, spec)
+		return fmt.Sprint(r), nil
 	case strings.HasPrefix(spec, sweepfile.ModelPrefix) && spec != sweepfile.ModelPrefix:
 		m, err := model2vec.Open(strings.TrimPrefix(spec, sweepfile.ModelPrefix))
 		if err != nil {
@@ -180,11 +192,53 @@ func (g *grid) addSource(spec, dir string) (string, error) {
 	case c.kind == "cohere":
 		return g.addService(cohere.Embedder{Model: c.model, BaseURL: c.url}, dir)
 	default:
-		return "", fmt.Errorf("embedder %q is unknown: want lexical, lexical/dim=N, bm25, model2vec:FOLDER, openai:MODEL or cohere:MODEL", spec)
+		return "", fmt.Errorf("embedder %q is unknown: want lexical, lexical/dim=N, bm25, bm25/k1=X/b=Y, hybrid, model2vec:FOLDER, openai:MODEL or cohere:MODEL", spec)
 	}
 	g.Embedders = append(g.Embedders, e)
 	return fmt.Sprint(e), nil
 }
+
+var bm25Form = regexp.MustCompile(`^bm25(?:/k1=([0-9.]{1,9}))?(?:/b=([0-9.]{1,9}))?$`)
+
+// isRetriever reports whether a name is that of a retriever, and not of an embedder.
+func isRetriever(spec string) bool { return spec == "hybrid" || bm25Form.MatchString(spec) }
+
+// newRetriever returns the retriever of that name, which is one.
+func newRetriever[C chunkers.Indexed](spec string) (ragtest.Retriever[C], error) {
+	if spec == "hybrid" {
+		return &hybrid[C]{fuse[C]()}, nil
+	}
+	r := lexical.NewBM25[C]()
+	m := bm25Form.FindStringSubmatch(spec)
+	for i, to := range []*float64{&r.K1, &r.B} {
+		if m[i+1] == "" {
+			continue
+		}
+		var err error
+		if *to, err = strconv.ParseFloat(m[i+1], 64); err != nil {
+			return nil, fmt.Errorf("retriever %s: found %q, want a number", spec, m[i+1])
+		}
+	}
+	if err := r.Validate(); err != nil {
+		return nil, fmt.Errorf("retriever %s: %w", spec, err)
+	}
+	return r, nil
+}
+
+// hybrid fuses BM25 and the lexical embedder. Index begins anew, which the store of a
+// dense retriever cannot.
+type hybrid[C chunkers.Indexed] struct{ ragtest.Retriever[C] }
+
+func fuse[C chunkers.Indexed]() ragtest.Retriever[C] {
+	return lexical.Fuse(lexical.NewBM25[C](), ragtest.Dense(lexical.Embedder{}, ragtest.NewMemoryStore[C]()))
+}
+
+func (h *hybrid[C]) Index(ctx context.Context, chunks []C) error {
+	h.Retriever = fuse[C]()
+	return h.Retriever.Index(ctx, chunks)
+}
+
+func (h *hybrid[C]) String() string { return "hybrid" }
 
 var unfitForFile = regexp.MustCompile(`[^A-Za-z0-9._=-]+`)
 
