@@ -283,6 +283,9 @@ func (s *sweeping) runGrid(ctx context.Context, e *env, settings sweepfile.Setti
 		return err
 	}
 	out := output{dir: settings.OutputDir}
+	if err := out.make(); err != nil {
+		return err
+	}
 	grid.Name = sweepName(settings)
 	grid.Corpus, grid.Queries, grid.Shard = data.corpus, data.tokens, shard
 	if out.dir != "" {

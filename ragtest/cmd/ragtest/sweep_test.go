@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -257,6 +258,7 @@ func TestSweepErrors(t *testing.T) {
 	t.Setenv(jobIndex, "8")
 	t.Setenv("OPENAI_API_KEY", "")
 	dir := t.TempDir()
+	golden := filepath.Join(handbookData, "handbook.golden.jsonl")
 	fixed := func(more ...string) []string { return handbookArgs(dir, append(more, "-chunker", "fixed/size=100")...) }
 	for _, test := range []struct {
 		args []string
@@ -282,6 +284,8 @@ func TestSweepErrors(t *testing.T) {
 		{fixed("-rerankers", "best"), `reranker "best" is unknown: want none`},
 		{fixed("-rerankers", "tei"), "tei"},
 		{fixed("-data-form", "chroma"), "-corpus means nothing for the form chroma"},
+		{fixed("-output-dir", golden), "making the output directory: mkdir " + golden},
+		{fixed("-mode", "context", "-output-dir", golden), "making the output directory: mkdir " + golden},
 		{fixed("-partial"), "-partial means nothing without -merge"},
 		{fixed("-mode", "context", "-budget", "10 tokens"), "budget means nothing in mode context"},
 		{fixed("-min-answer-length", "100000"), "no query is left"},
@@ -289,7 +293,7 @@ func TestSweepErrors(t *testing.T) {
 		{[]string{"sweep", "-config", filepath.Join(dir, "none.yaml")}, "none.yaml"},
 		{[]string{"sweep", "-merge", "-output-dir", dir}, "there is no report of a shard in " + dir},
 		{[]string{"sweep", "-merge", "-shard", "0/2"}, "-shard and -merge are both there"},
-		{[]string{"sweep", "-merge", filepath.Join(handbookData, "handbook.golden.jsonl")}, "handbook.golden.jsonl: "},
+		{[]string{"sweep", "-merge", golden}, "handbook.golden.jsonl: "},
 		{[]string{"sweep", "-chunker", "fixed/size=9", "nowhere.json"}, "nowhere.json"},
 	} {
 		code, stdout, stderr := runInProcess(t.Context(), "", test.args...)
@@ -364,6 +368,37 @@ func TestContexts(t *testing.T) {
 	_, inJSON, _ := runInProcess(t.Context(), data, append(args, "-json")...)
 	if inJSON != all["contexts.json"] {
 		t.Error("-json does not print contexts.json")
+	}
+}
+
+// TestContextsOnRealData computes the scores over SQuAD 2.0 from the ranks again.
+func TestContextsOnRealData(t *testing.T) {
+	path := filepath.Join(realdata.Dir(t, "data", "squad"), "dev-v2.0.json")
+	stdout, _ := succeed(t, "sweep", "-mode", "context", "-chunker", "sentence/maxsize=300", "-embedders", "bm25", "-sample", "400", "-json", "-output-dir", "", path)
+	var got contextsReport
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	r := got.Results[0]
+	hits := map[int]int{}
+	var reciprocal float64
+	for _, q := range r.Questions {
+		if q.Rank > 0 {
+			reciprocal += 1 / float64(q.Rank)
+		}
+		for _, k := range []int{1, 3, 5} {
+			if q.Rank > 0 && q.Rank <= k {
+				hits[k]++
+			}
+		}
+	}
+	for _, h := range r.HitRates {
+		if want := float64(hits[h.K]) / 400; h.Value != want {
+			t.Errorf("hit rate at %d: got %v, want %v", h.K, h.Value, want)
+		}
+	}
+	if len(r.Questions) != 400 || math.Abs(r.MRR-reciprocal/400) > 1e-12 || r.MRR < 0.8 {
+		t.Errorf("got %d questions, MRR %v, want 400, %v", len(r.Questions), r.MRR, reciprocal/400)
 	}
 }
 

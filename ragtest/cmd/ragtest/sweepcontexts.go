@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,6 +52,9 @@ func (s *sweeping) runContexts(ctx context.Context, e *env, settings sweepfile.S
 			err = closing
 		}
 	}()
+	if err := (output{dir: settings.OutputDir}).make(); err != nil {
+		return err
+	}
 	data, err := s.readData(ctx, e, settings)
 	if err != nil {
 		return err
@@ -168,9 +170,6 @@ func (r *contextsReport) String() string {
 }
 
 func (r *contextsReport) write(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err

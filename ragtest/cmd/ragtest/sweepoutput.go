@@ -26,6 +26,17 @@ type output struct {
 	others []string // where results may be, too: those of shards
 }
 
+// make makes the folder, if there is one.
+func (o output) make() error {
+	if o.dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.dir, 0o777); err != nil {
+		return fmt.Errorf("making the output directory: %w", err)
+	}
+	return nil
+}
+
 func (o output) cells() string { return filepath.Join(o.dir, "cells") }
 
 // shardFile is the report of a shard.
@@ -105,7 +116,7 @@ func texts[S ~string](list []S) []string {
 // write writes the report: of a shard, one file; else also a table and, of the results
 // that are there, a page. It returns what is worth knowing, in lines.
 func (o output) write(ctx context.Context, r *sweep.Report, data *collection, shard sweep.Shard) ([]string, error) {
-	if err := os.MkdirAll(o.dir, 0o777); err != nil {
+	if err := o.make(); err != nil {
 		return nil, err
 	}
 	if shard.Count > 0 {
