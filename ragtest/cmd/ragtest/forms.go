@@ -107,9 +107,12 @@ func unpacked(r io.Reader) (io.Reader, error) {
 func formOf(head []byte) form {
 	head = bytes.TrimSpace(trimMark(head))
 	if !bytes.HasPrefix(head, []byte("{")) {
-		line, _, _ := bytes.Cut(head, []byte("\n"))
-		if len(bytes.Fields(line)) == 4 {
-			return formTREC
+		for line := range bytes.Lines(head) {
+			if columns := bytes.Fields(line); len(columns) == 4 {
+				return formTREC
+			} else if len(columns) > 0 && columns[0][0] != '#' {
+				break
+			}
 		}
 		return ""
 	}

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"golang.org/x/mod/modfile"
 
 	"github.com/rageval/rageval/spans"
 )
@@ -176,155 +171,6 @@ func identifier(name string) string {
 		}
 	}
 	return b.String()
-}
-
-// goPackage is a folder that tests are to be written to.
-type goPackage struct {
-	dir      string            // absolute, without symbolic links as far as it exists
-	name     string            // of the package that the test is in
-	taken    map[string]string // the names that the files of that package declare, and where
-	module   string            // "": there is none around
-	root     string            // its folder
-	requires bool              // the module requires the library, or is the library
-}
-
-// findPackage looks at the folder that -out names, which need not exist.
-func findPackage(out string) (*goPackage, error) {
-	abs, err := filepath.Abs(out)
-	if err != nil {
-		return nil, err
-	}
-	p := &goPackage{dir: resolved(abs), taken: make(map[string]string)}
-	if info, err := os.Stat(p.dir); err == nil && !info.IsDir() {
-		return nil, misuse("-out is %s, which is not a folder", out)
-	}
-	if err := p.findModule(); err != nil {
-		return nil, err
-	}
-	sources, err := filepath.Glob(filepath.Join(globQuoted(p.dir), "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	var clauses []string
-	files := make(map[string][]*ast.File)
-	paths := make(map[*ast.File]string)
-	for _, path := range sources {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if file == nil || file.Name == nil || !token.IsIdentifier(file.Name.Name) || file.Name.Name == "_" {
-			return nil, fmt.Errorf("reading the package in %s: %w", out, err)
-		}
-		if file.Name.Name == "documentation" { // is ignored by go build
-			continue
-		}
-		clauses = append(clauses, strings.TrimSuffix(file.Name.Name, "_test"))
-		files[file.Name.Name] = append(files[file.Name.Name], file)
-		paths[file] = filepath.Base(path)
-	}
-	base := "main"
-	switch slices.Sort(clauses); {
-	case len(clauses) > 0:
-		base = clauses[0]
-	default:
-		base = packageName(filepath.Base(p.dir))
-	}
-	p.name = base + "_test"
-	for _, file := range files[p.name] {
-		for _, name := range declared(file) {
-			p.taken[name] = paths[file]
-		}
-	}
-	return p, nil
-}
-
-// resolved returns a path with the symbolic links of what exists of it followed.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(resolved(parent), filepath.Base(path))
-}
-
-// globQuoted makes a path a pattern that matches it only.
-func globQuoted(path string) string {
-	if filepath.Separator == '\\' {
-		return path
-	}
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
-}
-
-// packageName makes the name of a package of that of a folder.
-func packageName(base string) string {
-	name := strings.ReplaceAll(fileName(base), "_", "")
-	if token.IsKeyword(name) {
-		name += "docs"
-	}
-	return name
-}
-
-// declared returns the names that a file declares at its top level.
-func declared(file *ast.File) []string {
-	var names []string
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				names = append(names, d.Name.Name)
-			}
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch spec := spec.(type) {
-				case *ast.ValueSpec:
-					for _, name := range spec.Names {
-						names = append(names, name.Name)
-					}
-				case *ast.TypeSpec:
-					names = append(names, spec.Name.Name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// findModule looks for the go.mod that the folder belongs to.
-func (p *goPackage) findModule() error {
-	for dir := p.dir; ; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "go.mod")
-		data, err := os.ReadFile(path)
-		if err == nil {
-			file, err := modfile.ParseLax(path, data, nil)
-			if err != nil {
-				return fmt.Errorf("reading the module: %w", err)
-			}
-			if file.Module == nil {
-				return fmt.Errorf("reading the module: %s: it has no module line", path)
-			}
-			p.module, p.root = file.Module.Mod.Path, dir
-			p.requires = p.module == libraryModule || slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == libraryModule })
-			return nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("reading the module: %w", err)
-		}
-		if filepath.Dir(dir) == dir {
-			return nil
-		}
-	}
-}
-
-// check returns an error if a name of the test is taken.
-func (p *goPackage) check(t *testTemplate) error {
-	var bad []error
-	for _, name := range t.names() {
-		if file, ok := p.taken[name]; ok {
-			bad = append(bad, fmt.Errorf("%s declares %s already: choose another -name", file, name))
-		}
-	}
-	return errors.Join(bad...)
 }
 
 // describe gathers what the test is to say.

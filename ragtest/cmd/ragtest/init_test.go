@@ -165,6 +165,7 @@ func TestInitToken(t *testing.T) {
 func TestInitChunk(t *testing.T) {
 	dir, goCommand := temporaryModule(t, map[string]string{"faq.html": "<h1>FAQ</h1><p>Leave is <b>28</b> days.</p>", "terms.HTM": "<p>The notice period is three months.</p>"})
 	write(t, filepath.Join(dir, "search", "search.go"), "// Package find finds.\npackage find\n")
+	write(t, filepath.Join(dir, "search", "generate.go"), "//go:build ignore\n\npackage another\n\nfunc main() {}\n")
 	code, _, errs := runInProcess(t.Context(), "", "init", "-level", "chunk", "-name", "web_faq", "-out", filepath.Join(dir, "search"), filepath.Join(dir, "docs"))
 	if code != exitOK || errs != "" {
 		t.Fatalf("exit code %d, stderr %q", code, errs)
@@ -220,7 +221,7 @@ func TestInitWithoutModule(t *testing.T) {
 	write(t, filepath.Join(docs, "a.md"), "Some text.\n")
 	out := filepath.Join(dir, "new", "package")
 	code, stdout, errs := runInProcess(t.Context(), "", "init", "-out", out, docs)
-	if code != exitOK || !strings.Contains(stdout, "go mod init example.com/my_docs_2024\n\tgo get github.com/rageval/rageval@latest") {
+	if code != exitOK || !strings.Contains(stdout, "go mod init example.com/my_docs_2024\n\tgo get github.com/rageval/rageval@latest\n\tgo mod tidy\n") {
 		t.Fatalf("exit code %d, stdout %s, stderr %s", code, stdout, errs)
 	}
 	source, err := os.ReadFile(filepath.Join(out, "my_docs_2024_corpus_test.go"))
@@ -230,7 +231,7 @@ func TestInitWithoutModule(t *testing.T) {
 
 	write(t, filepath.Join(dir, "module", "go.mod"), "module example.com/m\n")
 	code, stdout, _ = runInProcess(t.Context(), "", "init", "-out", filepath.Join(dir, "module"), docs)
-	if code != exitOK || !strings.Contains(stdout, "The module example.com/m does not require the library yet:\n\n\tgo get github.com/rageval/rageval@latest\n") || !strings.Contains(stdout, "The documents are outside of the module, in ../My Docs (2024)") {
+	if code != exitOK || !strings.Contains(stdout, "The module example.com/m does not require the library yet:\n\n\tgo get github.com/rageval/rageval@latest\n\tgo mod tidy\n") || !strings.Contains(stdout, "The documents are outside of the module, in ../My Docs (2024)") {
 		t.Errorf("exit code %d, stdout %s", code, stdout)
 	}
 }
@@ -288,11 +289,13 @@ func TestWriteNewUndoes(t *testing.T) {
 
 func TestExamplePassage(t *testing.T) {
 	for want, texts := range map[string][]string{
-		"This is a long sentence.": {"# Head line\n\n- item\n\nThis is a long sentence. And another.\n"},
-		"# Heading":                {"# Heading\n"},
-		"one":                      {"one\n# x\n"},
-		"second of the texts":      {"# x", "second of the texts"},
-		"only this one counts":     {"twice the same line\ntwice the same line\nonly this one counts"},
+		"This is a long sentence.":    {"# Head line\n\n- item\n\nThis is a long sentence. And another.\n"},
+		"# Heading":                   {"# Heading\n"},
+		"one":                         {"one\n# x\n"},
+		"second of the texts":         {"# x", "second of the texts"},
+		"After the mark, it goes on.": {"\ufeffAfter the mark, it goes on."},
+		"It ends as sentences do.":    {"title: something about it\n\nIt ends as sentences do.\n"},
+		"only this one counts":        {"twice the same line\ntwice the same line\nonly this one counts"},
 	} {
 		var docs []*spans.Document
 		for i, text := range texts {

@@ -241,7 +241,7 @@ func examplePassage(corpus *spans.Corpus) (spans.DocumentID, string) {
 			break
 		}
 		for line := range strings.Lines(doc.Text()) {
-			passage := sentence(strings.TrimSpace(line))
+			passage := sentence(strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")))
 			rank := rankPassage(passage)
 			if rank > bestRank && strings.Count(doc.Text(), passage) == 1 {
 				best, bestDoc, bestRank = passage, doc.ID(), rank
@@ -268,7 +268,7 @@ func sentence(line string) string {
 	return line
 }
 
-const mostRank = 2
+const mostRank = 3
 
 // rankPassage says how good an example a passage is.
 func rankPassage(passage string) int {
@@ -279,6 +279,8 @@ func rankPassage(passage string) int {
 		return 0
 	case words < 4:
 		return 1
+	case !strings.ContainsAny(passage[len(passage)-1:], ".!?"):
+		return 2
 	}
 	return mostRank
 }
@@ -296,11 +298,14 @@ func (t *testTemplate) nextSteps(p *goPackage, files []newFile) string {
 		fmt.Fprintf(&b, "%d. %s\n", step, fmt.Sprintf(format, args...))
 		step++
 	}
+	// go get alone leaves out the checksums of what the test imports.
 	switch {
 	case p.module == "":
-		next("There is no go.mod there or above. Make a module:\n\n\tgo mod init example.com/%s\n\tgo get %s@latest\n", t.Name, libraryModule)
+		next("There is no go.mod there or above. Make a module:\n\n\tgo mod init example.com/%s\n\tgo get %s@latest\n\tgo mod tidy\n", t.Name, libraryModule)
 	case !p.requires:
-		next("The module %s does not require the library yet:\n\n\tgo get %s@latest\n", p.module, libraryModule)
+		next("The module %s does not require the library yet:\n\n\tgo get %s@latest\n\tgo mod tidy\n", p.module, libraryModule)
+	case p.module != libraryModule:
+		next("The test may import packages of the library that the module %s did not:\n\n\tgo mod tidy\n", p.module)
 	}
 	next("Run the test, which skips itself as long as there are no queries:\n\n\tgo test -v -run Test%sRetrieval\n", t.Title)
 	next("Add queries to testdata/%s, such as\n\n\t%s\n", t.Golden(), t.Example)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,39 +16,59 @@ const stdinName = "<stdin>"
 // inputs opens files by the paths that a user gives, which an fs.FS of a folder would
 // not take, so that errors have these paths. Reading ends with the context.
 type inputs struct {
-	ctx   context.Context
-	stdin fstest.MapFS // stdinName, once it was read
+	ctx context.Context
+	// held are standard input, and what else is no regular file, such as the pipe of
+	// <(zcat x): they can be read once only.
+	held map[string]fstest.MapFS
 }
 
-// name returns what the reader of a file is to be given for an argument. It reads
-// standard input as a whole, for it may be read several times.
+// name returns what the reader of a file is to be given for an argument.
 func (in *inputs) name(e *env, arg string) (string, error) {
-	if arg != "-" {
-		return arg, nil
+	if arg == "-" {
+		return stdinName, in.hold(stdinName, e.stdin)
 	}
-	if in.stdin != nil {
-		return stdinName, nil
+	if info, err := os.Stat(arg); err != nil || info.IsDir() || info.Mode().IsRegular() {
+		return arg, nil // that there is no such file, its reader says
+	}
+	file, err := os.Open(arg)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	return arg, in.hold(arg, file)
+}
+
+// hold reads r as a whole, unless that was done.
+func (in *inputs) hold(name string, r io.Reader) error {
+	if in.held[name] != nil {
+		return nil
 	}
 	var data []byte
 	var err error
 	done := make(chan struct{})
 	go func() { // A read that waits for a terminal cannot be interrupted.
 		defer close(done)
-		data, err = io.ReadAll(e.stdin)
+		data, err = io.ReadAll(r)
 	}()
 	select {
 	case <-done:
 	case <-in.ctx.Done():
-		return "", in.ctx.Err()
+		return in.ctx.Err()
 	}
-	in.stdin = fstest.MapFS{stdinName: {Data: data}}
-	return stdinName, err
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	if in.held == nil {
+		in.held = make(map[string]fstest.MapFS)
+	}
+	in.held[name] = fstest.MapFS{"data": {Data: data}}
+	return nil
 }
 
 // Open implements fs.FS.
 func (in *inputs) Open(name string) (fs.File, error) {
-	if name == stdinName && in.stdin != nil {
-		return in.stdin.Open(name)
+	if held := in.held[name]; held != nil {
+		return held.Open("data")
 	}
 	f, err := os.Open(name)
 	if err != nil {

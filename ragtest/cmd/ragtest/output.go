@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,6 +139,14 @@ func writeFile(e *env, path string, data []byte) error {
 		}
 		data = packed.Bytes()
 	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Close())
+	}
 	return wholefile.Write(path, data)
 }
 
@@ -145,39 +154,54 @@ func folderOutput(path string, fill func(dir string) error) func(*env) error {
 	return func(*env) error { return writeFolder(path, fill) }
 }
 
-// writeFolder has a new folder filled beside path, and renames it. There must be none at
-// path but an empty one.
+// writeFolder has a new folder filled beside path, and renames it. If there is a folder
+// at path, which must be empty, it gets the contents.
 func writeFolder(path string, fill func(dir string) error) (err error) {
-	path = filepath.Clean(path)
-	if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 {
-		return fmt.Errorf("writing %s: the folder is not empty", path)
-	} else if _, statErr := os.Lstat(path); statErr == nil && err != nil {
-		return fmt.Errorf("writing %s: want no file of this name, for a folder is written", path)
-	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".ragtest-*.tmp")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
 	defer func() {
 		if err != nil {
-			os.RemoveAll(dir)
 			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
-	// MkdirTemp makes a private folder, and the umask is not to be asked: let a folder
-	// below have the usual permissions.
-	inner := filepath.Join(dir, "folder")
-	if err := os.Mkdir(inner, 0o777); err != nil {
+	exists := false
+	if _, err := os.Stat(path); err == nil {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return fmt.Errorf("want no file of this name, for a folder is written: %w", err)
+		}
+		if len(entries) > 0 {
+			return errors.New("the folder is not empty")
+		}
+		exists = true
+	}
+	path = filepath.Clean(path)
+	parent := filepath.Dir(path)
+	if exists {
+		parent = path // which may be the current folder, or a link to one elsewhere
+	}
+	hidden, err := os.MkdirTemp(parent, ".ragtest-*.tmp")
+	if err != nil {
 		return err
 	}
-	if err := fill(inner); err != nil {
+	defer os.RemoveAll(hidden)
+	// MkdirTemp makes a private folder: let one in it have the usual permissions.
+	made := filepath.Join(hidden, "folder")
+	if err := os.Mkdir(made, 0o777); err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := fill(made); err != nil {
 		return err
 	}
-	if err := os.Rename(inner, path); err != nil {
+	if !exists {
+		return os.Rename(made, path)
+	}
+	entries, err := os.ReadDir(made)
+	if err != nil {
 		return err
 	}
-	return os.Remove(dir)
+	for _, entry := range entries {
+		if err := os.Rename(filepath.Join(made, entry.Name()), filepath.Join(path, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }

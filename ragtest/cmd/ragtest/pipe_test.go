@@ -134,6 +134,52 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// What is no regular file is read once, as the shell's <(…) wants it, and written in place.
+func TestNamedPipes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no named pipes in folders")
+	}
+	dir := t.TempDir()
+	docs, in, out := filepath.Join(dir, "docs"), filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	write(t, filepath.Join(docs, "a.md"), "some text")
+	for _, path := range []string{in, out} {
+		if err := exec.CommandContext(t.Context(), "mkfifo", path).Run(); err != nil {
+			t.Skipf("making a named pipe: %v", err)
+		}
+	}
+	const record = `{"inputs":{"query":"q"},"outputs":{"relevantSpans":[{"docId":"a.md","text":"text"}]}}` + "\n"
+	fed := make(chan error, 1)
+	go func() { fed <- os.WriteFile(in, []byte(record), 0) }()
+	type output struct {
+		data []byte
+		err  error
+	}
+	drained := make(chan output, 1)
+	go func() {
+		data, err := os.ReadFile(out)
+		drained <- output{data, err}
+	}()
+	code, _, stderr := runInProcess(t.Context(), "", "convert", "-to", "golden", "-corpus", docs, in, out)
+	if code != exitError || !strings.Contains(stderr, "writing "+out) {
+		// A golden collection is a folder unless the name says otherwise.
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+	if err := <-fed; err != nil {
+		t.Error(err)
+	}
+	go func() { fed <- os.WriteFile(in, []byte(record), 0) }()
+	code, _, stderr = runInProcess(t.Context(), "", "convert", "-to", "langsmith", "-corpus", docs, in, out)
+	if code != exitOK {
+		t.Fatalf("exit code %d, stderr %q", code, stderr)
+	}
+	if err := <-fed; err != nil {
+		t.Error(err)
+	}
+	if got := <-drained; got.err != nil || !strings.Contains(string(got.data), `"start":5`) {
+		t.Errorf("got %s (%v)", got.data, got.err)
+	}
+}
+
 // A context that is done ends reading of every form.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
