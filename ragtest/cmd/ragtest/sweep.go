@@ -112,7 +112,9 @@ other queries or another grid, and, without -partial, to leave cells out. With t
 settings of the shards it reads the collection, too, to show its documents.
 
 An interrupt ends the sweep promptly; the same command goes on from the cells that are
-finished.
+finished. In mode context nothing is kept, and contexts.json and contexts.csv are written.
+
+Exit codes: 0 if the sweep is done, 2 if it cannot be, 130 if it was interrupted.
 
 Examples:
 

@@ -243,6 +243,26 @@ func TestFlagsOverrideTheFile(t *testing.T) {
 	}
 }
 
+// A hybrid retriever is given the chunks of one chunker after the other.
+func TestHybridBeginsAnew(t *testing.T) {
+	read := func(chunkers ...string) sweep.Report {
+		args := handbookArgs("", "-json", "-embedders", "hybrid", "-k-values", "3")
+		for _, c := range chunkers {
+			args = append(args, "-chunker", c)
+		}
+		stdout, _ := succeed(t, args...)
+		var r sweep.Report
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	both, alone := read("fixed/size=100", "fixed/size=300"), read("fixed/size=300")
+	if !slices.Equal(both.Cells[1].Metrics, alone.Cells[0].Metrics) || slices.Equal(both.Cells[0].Metrics, alone.Cells[0].Metrics) {
+		t.Errorf("got %v after another chunker, want %v", both.Cells[1].Metrics, alone.Cells[0].Metrics)
+	}
+}
+
 func TestEveryKeyHasAFlag(t *testing.T) {
 	for _, key := range sweepfile.Keys() {
 		if keyUsages[key] == "" {
