@@ -100,6 +100,7 @@ func TestOneAdapterImportsEachSDK(t *testing.T) {
 		"github.com/shota3506/onnxruntime-purego/onnxruntime":       "ragtest/onnx",
 		"github.com/tiktoken-go/tokenizer":                          "chunkers/tokens",
 		"github.com/yuin/goldmark/parser":                           "chunkers/markdown",
+		"go.yaml.in/yaml/v4":                                        "ragtest/cmd/ragtest/internal/sweepfile",
 		"golang.org/x/net/html":                                     "chunkers/html fixtures/webpage",
 		"gonum.org/v1/plot":                                         "ragtest/report",
 	}

@@ -125,20 +125,41 @@ type CurvePoint struct {
 	Used   float64 `json:"used"`   // mean length of them
 }
 
+// answer is one of the answers of a query, of which any suffices.
+type answer struct {
+	length int
+	left   spans.Set // not retrieved yet
+}
+
+func answersOf(q ragtest.TokenQuery) []answer {
+	var list []answer
+	for _, stated := range append([][]spans.Span{q.Relevant}, q.Alternatives...) {
+		set := spans.Union(stated...)
+		list = append(list, answer{set.Len(), set})
+	}
+	return list
+}
+
+func (a answer) recall() float64 {
+	if a.length == 0 {
+		return 1
+	}
+	return float64(a.length-a.left.Len()) / float64(a.length)
+}
+
 // measure fills in the curve of a ranking. total is how many chunks there are, 0 if
 // that is not known.
 func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]scored, total int) {
 	recalls := make([][]float64, curvePoints) // by point, then by query
 	used := make([]float64, curvePoints)
 	for q, list := range ranked {
-		relevant := spans.Union(queries[q].Relevant...)
-		left := relevant
+		answers := answersOf(queries[q])
 		length, fits := 0, 0
 		point := 0
 		settle := func(next float64) { // the points below next hold what was taken so far
-			recall := 1.0
-			if !relevant.Empty() {
-				recall = float64(relevant.Len()-left.Len()) / float64(relevant.Len())
+			recall := 0.0
+			for _, a := range answers {
+				recall = max(recall, a.recall())
 			}
 			for ; point < curvePoints && next > c.budgetAt(b, point); point++ {
 				recalls[point] = append(recalls[point], recall)
@@ -152,7 +173,10 @@ func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]score
 				break
 			}
 			length = next
-			left = left.Subtract(spans.Union(h.Chunk.Span))
+			retrieved := spans.Union(h.Chunk.Span)
+			for i := range answers {
+				answers[i].left = answers[i].left.Subtract(retrieved)
+			}
 			fits++
 		}
 		if fits == len(list) && (total == 0 || fits < total) && length < b.limit {

@@ -157,7 +157,7 @@ func closeStore(store ragtest.VectorStore[chunk]) error {
 func (s *sweeper) textsAgain(embedder int) map[string]int {
 	times := map[string]int{}
 	for _, c := range s.chunked {
-		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source(s.plan) == embedder }) {
+		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source == embedder }) {
 			continue
 		}
 		for text := range c.texts {
@@ -171,10 +171,6 @@ func (s *sweeper) textsAgain(embedder int) map[string]int {
 	}
 	return times
 }
-
-// source returns the number of the group's embedder, or, beyond those, of its
-// retriever.
-func (g *group) source(p *plan) int { return g.number % (len(p.Embedders) + len(p.Retrievers)) }
 
 // chunk chunks the corpus with one chunker, and finds out what is pending.
 func (s *sweeper) chunk(ctx context.Context, chunker int) (*chunking, error) {
@@ -250,7 +246,7 @@ func (s *sweeper) findKept(ctx context.Context, c *chunking, g *group) (*pending
 func (s *sweeper) content(ctx context.Context, c *chunking, g *group) ([]string, error) {
 	vectors := newDigest()
 	if g.embedder != nil {
-		e := s.embedders[g.source(s.plan)]
+		e := s.embedders[g.source]
 		for batch := range slices.Chunk(s.Queries, queryBatch) {
 			texts := make([]string, len(batch))
 			for i, q := range batch {
@@ -320,7 +316,7 @@ func (s *sweeper) loadRanking(r *ranking, content []string, depth int) (rankingK
 func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (err error) {
 	e := s.common(g.group)
 	if g.embedder != nil {
-		e.Embedder = s.embedders[g.source(s.plan)]
+		e.Embedder = s.embedders[g.source]
 		if e.Store, err = s.newStore(); err != nil {
 			return err
 		}
@@ -335,7 +331,7 @@ func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (e
 		return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
 	}
 	if g.embedder != nil {
-		s.embedders[g.source(s.plan)].done(c.texts)
+		s.embedders[g.source].done(c.texts)
 	}
 	s.work.Retrieved.Done += len(s.Queries)
 	for i, r := range g.rankings {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/rageval/rageval/internal/progress"
 )
 
 // Exit codes, as the package comment documents them.
@@ -60,6 +62,9 @@ func commands() []command {
 		initCommand,
 		lintCommand,
 		convertCommand,
+		sweepCommand,
+		reportCommand,
+		compareCommand,
 		versionCommand,
 	}
 }
@@ -73,18 +78,8 @@ func runMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, terminal: isTerminal(os.Stderr)}
+	e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, terminal: progress.Terminal(os.Stderr)}
 	return run(ctx, e, os.Args[1:])
-}
-
-// isTerminal reports whether f is a terminal that can move its cursor.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
 }
 
 // run runs the command that args name, and returns the exit code.
