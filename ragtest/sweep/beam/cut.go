@@ -6,12 +6,17 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/excerpt"
+	"github.com/rageval/rageval/internal/invalid"
 	"github.com/rageval/rageval/spans"
 )
 
 // cut cuts a document as [ragtest.TokenLevel] does.
 func cut(ctx context.Context, c chunkers.PositionAwareChunker, doc *spans.Document) ([]chunkers.PositionAwareChunk, tally, error) {
 	var t tally
+	rewrites := false
+	if r, ok := c.(chunkers.Rewriter); ok {
+		rewrites = r.RewritesText()
+	}
 	pieces, err := c.ChunkWithPositions(ctx, doc)
 	if err != nil {
 		return nil, t, err
@@ -33,6 +38,12 @@ func cut(ctx context.Context, c chunkers.PositionAwareChunker, doc *spans.Docume
 		if err != nil {
 			return nil, t, fmt.Errorf("piece %d: %w", i, err)
 		}
+		if !rewrites && p.Text != doc.Text()[p.Start:p.End] {
+			return nil, t, fmt.Errorf("piece %d: its text %q is not the document's bytes [%d:%d], %q", i, excerpt.Line(p.Text, 60), p.Start, p.End, excerpt.Line(doc.Text()[p.Start:p.End], 60))
+		}
+		if at := invalid.UTF8(p.Text); rewrites && at >= 0 {
+			return nil, t, fmt.Errorf("piece %d: its text is not valid UTF-8 at byte %d", i, at)
+		}
 		chunks = append(chunks, chunkers.PositionAwareChunk{
 			ID: chunkers.NewPositionAwareChunkID(p.Text), Span: span, Text: p.Text, Metadata: p.Metadata})
 	}
@@ -40,7 +51,8 @@ func cut(ctx context.Context, c chunkers.PositionAwareChunker, doc *spans.Docume
 	return chunks, t, nil
 }
 
-func (t tally) check(c chunkers.PositionAwareChunker, maxUnlocated int) error {
+// check returns the error of a sweep in which too many chunks have no place.
+func (t tally) check(maxUnlocated int) error {
 	if t.skipped > maxUnlocated {
 		return fmt.Errorf("%s; at most MaxUnlocated = %d may", t.skippedChunks(), maxUnlocated)
 	}

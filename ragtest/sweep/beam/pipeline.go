@@ -41,7 +41,9 @@ func Evaluate(s sdk.Scope, sw Sweep, c Corpus) (sdk.PCollection, error) {
 	found, embedded := sdk.ParDo2(s.Scope("embed and search"), &searchFn{Chunkers: len(sw.Chunkers), Embedders: sw.Embedders, Depth: depth},
 		sdk.GroupByKey(s, occurrences), sdk.SideInput{Input: queries})
 	rankings := sdk.CombinePerKey(s.Scope("merge"), &bestFn{Depth: depth}, found)
-	tallies := sdk.CombinePerKey(s.Scope("count"), addTallies, sdk.Flatten(s, cuts, embedded))
+	cut := sdk.CombinePerKey(s.Scope("count chunks"), addTallies, cuts)
+	sdk.ParDo0(s.Scope("check chunks"), &checkFn{Chunkers: sw.Chunkers, MaxUnlocated: sw.MaxUnlocated}, cut)
+	tallies := sdk.CombinePerKey(s.Scope("count texts"), addTallies, sdk.Flatten(s, cut, embedded))
 
 	wanted := sdk.ParDo(s.Scope("find documents"), &wantFn{}, sweep, sdk.SideInput{Input: rankings})
 	documents := sdk.ParDo(s.Scope("select documents"), &selectFn{}, c.Documents, sdk.SideInput{Input: wanted})

@@ -55,7 +55,7 @@ func Create(s sdk.Scope, c *spans.Corpus) Corpus {
 //
 // This is BEIR's corpus.jsonl; "id" may stand for "_id", and the title, if there is
 // one, becomes the first line of the document. Patterns are those of Beam's file
-// systems, of which gs:// and s3:// need their package imported.
+// systems, each of which, the local one too, needs its package imported.
 //
 // Files are read in parts of 64 MiB, but for file systems that cannot seek, where a
 // part is read from the beginning of its file: there, files should not be much larger

@@ -15,12 +15,27 @@ import (
 )
 
 func init() {
+	register.DoFn2x1[int, tally, error](&checkFn{})
 	register.DoFn3x2[context.Context, []byte, func(*int, *ranking) bool, wanted, error](&wantFn{})
 	register.DoFn3x0[Document, wanted, func(Document)](&selectFn{})
 	register.DoFn6x2[context.Context, []byte, func(*Document) bool, func(*int, *ranking) bool, func(*int, *tally) bool, string, []byte, error](&scoreFn{})
 	register.Iter1[Document]()
 	register.Iter2[int, ranking]()
 	register.Iter2[int, tally]()
+}
+
+// checkFn refuses a corpus that a chunker could not cut as it must, before all of it is
+// embedded where the runner lets it.
+type checkFn struct {
+	Chunkers     []string
+	MaxUnlocated int
+}
+
+func (fn *checkFn) ProcessElement(chunker int, t tally) error {
+	if err := t.check(fn.MaxUnlocated); err != nil {
+		return fmt.Errorf("chunker %s: %w", fn.Chunkers[chunker], err)
+	}
+	return nil
 }
 
 // wantFn finds out which documents scoring needs.
@@ -131,11 +146,6 @@ type findings struct {
 
 // evaluate evaluates a grid whose corpus is part of the whole.
 func (f *findings) evaluate(ctx context.Context, g sweep.Grid) (*sweep.Report, error) {
-	for c, t := range f.tallies {
-		if err := t.check(g.Chunkers[c], g.MaxUnlocated); err != nil {
-			return nil, err
-		}
-	}
 	queries := map[string]int{}
 	for i, q := range g.Queries {
 		if _, ok := queries[q.Text]; !ok {
