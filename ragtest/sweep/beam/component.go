@@ -36,6 +36,8 @@ func init() {
 // first slash, if there is one, goes to make: of "lexical/dim=512" that is "dim=512".
 // The embedder must give a text the same vector on every worker and every call, and
 // must be safe for concurrent use; it is made once on each worker and closed by none.
+// Names are part of the pipeline's description and of the report: make reads keys from
+// the worker's environment.
 //
 // Like the other Register functions it is called from an init function, and panics if
 // the kind is empty, holds a slash, or is registered already.
@@ -133,9 +135,12 @@ func newMetric(name string) (ragtest.TokenMetric, error) {
 	return m.At(k), nil
 }
 
-// newAll returns the components with the given names.
+// newAll returns the components with the given names, nil for nil.
 func newAll[T any](field string, names []string, make func(string) (T, error)) ([]T, error) {
-	var list []T
+	if names == nil {
+		return nil, nil
+	}
+	list := []T{}
 	for i, name := range names {
 		c, err := make(name)
 		if err != nil {

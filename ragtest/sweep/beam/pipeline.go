@@ -26,7 +26,7 @@ func Evaluate(s sdk.Scope, sw Sweep, c Corpus) (sdk.PCollection, error) {
 	}
 	shards := sw.Shards
 	if shards == 0 {
-		shards = c.Bytes/shardLen + 1
+		shards = c.Bytes*len(sw.Chunkers)/shardLen + 1
 	}
 	description, err := json.Marshal(sw)
 	if err != nil {
@@ -47,8 +47,9 @@ func Evaluate(s sdk.Scope, sw Sweep, c Corpus) (sdk.PCollection, error) {
 
 	wanted := sdk.ParDo(s.Scope("find documents"), &wantFn{}, sweep, sdk.SideInput{Input: rankings})
 	documents := sdk.ParDo(s.Scope("select documents"), &selectFn{}, c.Documents, sdk.SideInput{Input: wanted})
-	return sdk.ParDo(s.Scope("score"), &scoreFn{}, sweep, sdk.SideInput{Input: documents}, sdk.SideInput{Input: rankings},
-		sdk.SideInput{Input: tallies}, sdk.SideInput{Input: c.Fingerprint}), nil
+	// One group, so that the documents go to one worker and not to all.
+	one := sdk.CoGroupByKey(s, sdk.AddFixedKey(s, sweep), sdk.AddFixedKey(s, documents))
+	return sdk.ParDo(s.Scope("score"), &scoreFn{}, one, sdk.SideInput{Input: rankings}, sdk.SideInput{Input: tallies}, sdk.SideInput{Input: c.Fingerprint}), nil
 }
 
 // Write writes the report, the element of a collection, to a file, of any of Beam's

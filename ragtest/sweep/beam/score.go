@@ -18,7 +18,8 @@ func init() {
 	register.DoFn2x1[int, tally, error](&checkFn{})
 	register.DoFn3x2[context.Context, []byte, func(*int, *ranking) bool, wanted, error](&wantFn{})
 	register.DoFn3x0[Document, wanted, func(Document)](&selectFn{})
-	register.DoFn6x2[context.Context, []byte, func(*Document) bool, func(*int, *ranking) bool, func(*int, *tally) bool, string, []byte, error](&scoreFn{})
+	register.DoFn7x2[context.Context, int, func(*[]byte) bool, func(*Document) bool, func(*int, *ranking) bool, func(*int, *tally) bool, string, []byte, error](&scoreFn{})
+	register.Iter1[[]byte]()
 	register.Iter1[Document]()
 	register.Iter2[int, ranking]()
 	register.Iter2[int, tally]()
@@ -84,7 +85,9 @@ func (*selectFn) ProcessElement(d Document, w wanted, emit func(Document)) {
 // depends on beside is the chunks with relevant text, which are among theirs.
 type scoreFn struct{}
 
-func (*scoreFn) ProcessElement(ctx context.Context, description []byte, documents func(*Document) bool, rankings func(*int, *ranking) bool, tallies func(*int, *tally) bool, fingerprint string) ([]byte, error) {
+func (*scoreFn) ProcessElement(ctx context.Context, _ int, sweeps func(*[]byte) bool, documents func(*Document) bool, rankings func(*int, *ranking) bool, tallies func(*int, *tally) bool, fingerprint string) ([]byte, error) {
+	var description []byte
+	sweeps(&description)
 	s, err := decodeSweep(description)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package beam
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/sweep"
+	"github.com/rageval/rageval/spans"
 )
 
 // Sweep is what a [sweep.Grid] is, in a form that travels to workers: components are
@@ -19,17 +21,17 @@ type Sweep struct {
 
 	Chunkers  []string // of RegisterChunker or the catalog: "recursive/size=400/overlap=50"
 	Embedders []string // of RegisterEmbedder
-	Rerankers []string `json:",omitempty"` // of RegisterReranker; nil: none. "" is the choice of none
-	K         []int    `json:",omitempty"` // nil: 5
-	FetchK    []int    `json:",omitempty"` // candidates for the rerankers; nil: 4*K
-	Metrics   []string `json:",omitempty"` // such as "span_ndcg@3"; nil: recall, precision and IoU
+	Rerankers []string `json:",omitzero"` // of RegisterReranker; nil: none. "" is the choice of none
+	K         []int    `json:",omitzero"` // nil: 5
+	FetchK    []int    `json:",omitzero"` // candidates for the rerankers; nil: 4*K
+	Metrics   []string `json:",omitzero"` // such as "span_ndcg@3"; nil: recall, precision and IoU
 
-	MaxUnlocated int `json:",omitempty"` // of each chunker: see ragtest.TokenLevel
+	MaxUnlocated int `json:",omitzero"` // of each chunker: see ragtest.TokenLevel
 
 	// Shards is the number of parts of the corpus that are embedded and searched, each
-	// by one worker at a time; 0: one for every 16 MiB of documents. The report does
-	// not depend on it.
-	Shards int `json:",omitempty"`
+	// by one worker at a time; 0: one for every 16 MiB of documents and each chunker.
+	// The report does not depend on it.
+	Shards int `json:",omitzero"`
 }
 
 // Grid returns the grid that the sweep stands for, but for its Corpus, of which
@@ -68,8 +70,29 @@ func (s Sweep) check() error {
 	case s.Shards < 0:
 		return fmt.Errorf("field Shards: got %d, want 0 or more", s.Shards)
 	}
-	_, err := s.Grid()
-	return err
+	g, err := s.Grid()
+	if err != nil {
+		return err
+	}
+	// A grid checks all of itself before it does anything. The relevant spans wait for
+	// the documents.
+	doc, err := spans.NewDocument("any", "text", nil)
+	if err != nil {
+		return err
+	}
+	if g.Corpus, err = spans.NewCorpus(doc); err != nil {
+		return err
+	}
+	g.Queries = slices.Clone(s.Queries)
+	for i := range g.Queries {
+		g.Queries[i].Relevant, g.Queries[i].Alternatives = nil, nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := g.Evaluate(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // depth returns the most candidates that any cell asks for.
