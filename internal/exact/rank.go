@@ -25,13 +25,16 @@ func (l *ladder) offer(index int, scores []float32) {
 		if s < lowest {
 			continue
 		}
-		h := Hit{index + i, s}
-		first, _ := slices.BinarySearchFunc(l.rungs, h, func(rung, h Hit) int {
-			if Compare(h, rung) < 0 {
-				return 1
+		// The first rung that the row is ahead of.
+		first, last := 0, len(l.rungs)
+		for first < last {
+			middle := int(uint(first+last) / 2)
+			if rung := &l.rungs[middle]; s > rung.Score || s == rung.Score && index+i < rung.Index {
+				last = middle
+			} else {
+				first = middle + 1
 			}
-			return -1
-		})
+		}
 		if first < len(l.behind) {
 			l.behind[first]++
 		}
