@@ -132,7 +132,9 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 		}
 	}
 	if embeds {
-		if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
+		if d.pooled != nil {
+			e.vectors = d.pooled.vectors
+		} else if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
 			return err
 		}
 		e.wanted = make([][]int, len(e.queries))
@@ -216,7 +218,11 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
 		var err error
-		e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
+		if d.pooled != nil {
+			e.diagnostics.EmbeddedTexts, err = d.indexPooled(ctx, chunks, e.texts(), e.trace)
+		} else {
+			e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
+		}
 		return err
 	}
 	done := e.trace.start("index", 0, len(chunks))
@@ -246,7 +252,9 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	r.Diagnostics.Usage = e.usage.total()
 	d, ok := e.retriever.(*dense[C])
 	if ok {
-		if sized, ok := d.store.(SizedStore); ok {
+		if d.pooled != nil {
+			r.Diagnostics.IndexBytes = new(d.pooled.queries.MatrixBytes(len(e.indexed)))
+		} else if sized, ok := d.store.(SizedStore); ok {
 			r.Diagnostics.IndexBytes = new(sized.IndexBytes())
 		}
 	}

@@ -114,6 +114,11 @@ type PreparedTokenLevel struct {
 // each of them. The chunks may be nil: then it also chunks the corpus, if e has a
 // Chunker. Name, Reranker, K and FetchK of e are not used.
 func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int) (*PreparedTokenLevel, error) {
+	return e.prepare(ctx, chunks, nil, depth)
+}
+
+// prepare is Prepare, with the pool that has the texts of the chunks unless it is nil.
+func (e TokenLevel) prepare(ctx context.Context, chunks *TokenChunks, texts *pooledTexts, depth int) (*PreparedTokenLevel, error) {
 	e.Name, e.Reranker, e.K, e.FetchK = "", nil, depth, 0
 	if depth < 1 {
 		return nil, fmt.Errorf("preparing an evaluation: the depth is %d, want at least 1", depth)
@@ -135,6 +140,9 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 			return nil, errors.New("field Chunker: nil, want the one that made the chunks")
 		}
 		run.level = chunkedLevel{run.level, chunks.of}
+	}
+	if texts != nil {
+		run.retriever.(*dense[chunkers.PositionAwareChunk]).pooled = texts
 	}
 	if err := run.prepare(ctx); err != nil {
 		return nil, err

@@ -74,7 +74,8 @@ type dense[C chunkers.Indexed] struct {
 	store    VectorStore[C]
 	exact    *MemoryStore[C] // what the store is compared with; nil: it is exact itself, or nobody asks
 	indexed  atomic.Bool
-	dim      int // of the indexed vectors; 0: none
+	dim      int          // of the indexed vectors; 0: none
+	pooled   *pooledTexts // stands for the store; nil: it does itself
 }
 
 func newDense[C chunkers.Indexed](e Embedder, s VectorStore[C]) *dense[C] {

@@ -54,6 +54,7 @@ type sweeper struct {
 	keeper    keeper
 	mine      []*group // of the shard
 	embedders []*sharedEmbedder
+	pools     []*ragtest.TokenPool       // by embedder; nil for one that has none
 	chunked   []*chunking                // by chunker; nil: not yet, or done
 	spare     ragtest.VectorStore[chunk] // made to learn the name of stores, and not used yet
 	storeName string
@@ -106,8 +107,8 @@ func (s *sweeper) evaluate(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		for i, e := range s.embedders {
-			e.later = s.textsAgain(i)
+		if err := s.pool(); err != nil {
+			return err
 		}
 	}
 	for c := range s.chunkers {
@@ -148,6 +149,43 @@ func closeStore(store ragtest.VectorStore[chunk]) error {
 		if err := c.Close(); err != nil {
 			return fmt.Errorf("closing the store %s: %w", nameOf(store), err)
 		}
+	}
+	return nil
+}
+
+// mostPooled is how much memory, in bytes, the scores of texts that several chunkers
+// make may take. Beyond, their vectors are kept instead.
+const mostPooled = 1 << 30
+
+// pool makes the pools of the embedders that use the default store.
+func (s *sweeper) pool() error {
+	s.pools = make([]*ragtest.TokenPool, len(s.embedders))
+	for i, e := range s.embedders {
+		var evaluation ragtest.TokenLevel
+		var chunks []*ragtest.TokenChunks
+		for _, c := range s.chunked {
+			for _, g := range c.pending {
+				if g.embedder != nil && g.source(s.plan) == i {
+					evaluation = s.common(g.group)
+					chunks = append(chunks, c.chunks)
+				}
+			}
+		}
+		if len(chunks) == 0 {
+			continue
+		}
+		if s.NewStore == nil {
+			evaluation.Embedder = e
+			pool, err := ragtest.NewTokenPool(evaluation, chunks...)
+			if err != nil {
+				return err
+			}
+			if pool.MostBytes() <= mostPooled {
+				s.pools[i] = pool
+				continue
+			}
+		}
+		e.later = s.textsAgain(i)
 	}
 	return nil
 }
@@ -319,8 +357,12 @@ func (s *sweeper) loadRanking(r *ranking, content []string, depth int) (rankingK
 // evaluateGroup evaluates what is missing of a group.
 func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (err error) {
 	e := s.common(g.group)
+	var pool *ragtest.TokenPool
 	if g.embedder != nil {
 		e.Embedder = s.embedders[g.source(s.plan)]
+		if s.pools != nil {
+			pool = s.pools[g.source(s.plan)]
+		}
 		if e.Store, err = s.newStore(); err != nil {
 			return err
 		}
@@ -330,11 +372,16 @@ func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (e
 			}
 		}()
 	}
-	prepared, err := e.Prepare(ctx, c.chunks, g.depth)
+	var prepared *ragtest.PreparedTokenLevel
+	if pool != nil {
+		prepared, err = pool.Prepare(ctx, e.Chunker, c.chunks, g.depth)
+	} else {
+		prepared, err = e.Prepare(ctx, c.chunks, g.depth)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
 	}
-	if g.embedder != nil {
+	if g.embedder != nil && pool == nil {
 		s.embedders[g.source(s.plan)].done(c.texts)
 	}
 	s.work.Retrieved.Done += len(s.Queries)
