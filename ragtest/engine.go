@@ -164,7 +164,17 @@ func (e *engine[C]) stopped(ctx context.Context, err error) error {
 	return fmt.Errorf("stopped %s: %w: %w", at, ctx.Err(), cause)
 }
 
+// chunk returns the chunks to index.
 func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
+	all, err := e.cut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.level.index(all, &e.diagnostics)
+}
+
+// cut returns the chunks of all documents, in their order.
+func (e *engine[C]) cut(ctx context.Context) ([]C, error) {
 	docs := slices.Collect(e.corpus.All())
 	of := make([]documentChunks[C], len(docs))
 	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(docs), func(ctx context.Context, i int) (err error) {
@@ -206,7 +216,7 @@ func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
 	for _, c := range of {
 		all = append(all, c.chunks...)
 	}
-	return e.level.index(all, d)
+	return all, nil
 }
 
 func (e *engine[C]) index(ctx context.Context, chunks []C) error {

@@ -53,12 +53,16 @@ func (e TokenLevel) Chunk(ctx context.Context) (*TokenChunks, error) {
 	run.level = keepingLevel{run.level, func(doc *spans.Document, chunks documentChunks[chunkers.PositionAwareChunk]) {
 		kept[at[doc.ID()]] = chunks
 	}}
-	c.all, err = run.chunk(run.usage.context(ctx))
+	c.all, err = run.cut(run.usage.context(ctx))
 	if err := run.stopped(ctx, err); err != nil {
 		return nil, err
 	}
+	first := 0
 	for i, doc := range docs {
+		last := first + len(kept[i].chunks)
+		kept[i].chunks = c.all[first:last:last] // not twice in memory
 		c.of[doc.ID()] = kept[i]
+		first = last
 	}
 	c.usage = run.usage.total()
 	return c, nil
@@ -143,9 +147,15 @@ func (e TokenLevel) prepare(ctx context.Context, chunks *TokenChunks, texts *poo
 	}
 	if texts != nil {
 		run.retriever.(*dense[chunkers.PositionAwareChunk]).pooled = texts
+		if known := texts.truth; known != nil {
+			l.answers, l.recurring, l.prepared = known.answers, known.recurring, true
+		}
 	}
 	if err := run.prepare(ctx); err != nil {
 		return nil, err
+	}
+	if texts != nil {
+		texts.truth = l
 	}
 	run.level, p.level = l, *l
 	run.diagnostics.Warnings = slices.Clip(run.diagnostics.Warnings) // finish appends to them

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/exact"
@@ -22,31 +23,34 @@ import (
 // components, and always less time.
 type TokenPool struct {
 	common TokenLevel
-	of     map[*TokenChunks]*pooledTexts // those that are not prepared yet
+	next   []*pooledTexts // that are not prepared yet
 	texts  *textPool
-	most   int64
 }
 
 // textPool are the distinct texts of several chunkings, by number.
 type textPool struct {
-	later   []int32     // how many chunkings that have the text are not prepared yet
-	scores  [][]float32 // with each query; nil if not known, or not needed any more
-	spare   [][]float32 // to use again
-	dim     int         // of the vectors; 0: not known yet
-	vectors [][]float32 // of the queries; nil: not embedded yet
+	later   []int // how many chunkings that have the text are not prepared yet
+	row     []int // of its scores; -1 if they are not known, or not needed any more
+	most    int   // how many texts have scores at once
+	scores  *exact.Scores
+	spare   []int       // rows without scores
+	dim     int         // of the vectors
+	vectors [][]float32 // of the queries; nil: nothing is embedded yet
 	queries *exact.Queries
+	truth   *tokenLevel // one that has prepared; nil: none has yet
 }
 
 // pooledTexts are the texts of one chunking.
 type pooledTexts struct {
 	*textPool
-	of    []int32 // the number of each chunk's text
-	first []int   // the first chunk with each text
+	chunks *TokenChunks
+	of     []int // the number of each chunk's text
+	first  []int // the first chunk with each text
 }
 
 // NewTokenPool returns a pool for evaluations that are like e but for the chunker. The
-// chunks are those of all chunkers, each once, in the order in which they will be
-// prepared. It is an error if e has no Embedder, or a Store.
+// chunks are those of all chunkers, in the order in which they will be prepared. It is
+// an error if e has no Embedder, or a Store.
 func NewTokenPool(e TokenLevel, chunks ...*TokenChunks) (*TokenPool, error) {
 	switch {
 	case e.Embedder == nil:
@@ -54,55 +58,51 @@ func NewTokenPool(e TokenLevel, chunks ...*TokenChunks) (*TokenPool, error) {
 	case e.Store != nil:
 		return nil, errors.New("pooling texts: field Store: set, want nil for a MemoryStore")
 	}
-	p := &TokenPool{common: e, of: make(map[*TokenChunks]*pooledTexts, len(chunks)), texts: &textPool{}}
-	number := map[string]int32{}
-	seen := []int{} // by text: the chunking, from 1, that had it last
+	pool := &textPool{}
+	p := &TokenPool{common: e, texts: pool}
+	number := map[string]int{}
+	var last []int // by text: the number of the chunking, from 1, that had it last
 	for i, c := range chunks {
 		if c == nil || c.corpus != e.Corpus {
 			return nil, fmt.Errorf("pooling texts: chunks %d are none, or of another corpus", i)
 		}
-		if p.of[c] != nil {
-			return nil, fmt.Errorf("pooling texts: chunks %d are there twice", i)
-		}
-		texts := &pooledTexts{textPool: p.texts, of: make([]int32, len(c.all))}
+		t := &pooledTexts{textPool: pool, chunks: c, of: make([]int, len(c.all))}
 		for j, chunk := range c.all {
 			text := chunk.IndexText()
 			n, ok := number[text]
 			if !ok {
-				n = int32(len(number))
+				n = len(number)
 				number[text] = n
-				seen, p.texts.later = append(seen, 0), append(p.texts.later, 0)
+				last, pool.later = append(last, 0), append(pool.later, 0)
 			}
-			texts.of[j] = n
-			if seen[n] != i+1 {
-				seen[n] = i + 1
-				p.texts.later[n]++
-				texts.first = append(texts.first, j)
+			t.of[j] = n
+			if last[n] != i+1 {
+				last[n] = i + 1
+				pool.later[n]++
+				t.first = append(t.first, j)
 			}
 		}
-		p.of[c] = texts
+		p.next = append(p.next, t)
 	}
-	p.texts.scores = make([][]float32, len(number))
-	p.most = 4 * int64(len(e.Queries)) * p.mostTexts(chunks)
+	pool.row = slices.Repeat([]int{-1}, len(number))
+	pool.most = p.mostTexts()
 	return p, nil
 }
 
-// mostTexts returns how many texts have scores at once, at most.
-func (p *TokenPool) mostTexts(chunks []*TokenChunks) (most int64) {
-	left := make([]int32, len(p.texts.later))
-	copy(left, p.texts.later)
-	now := int64(0)
-	for _, c := range chunks {
-		texts := p.of[c]
-		for _, j := range texts.first {
-			if n := texts.of[j]; left[n] == p.texts.later[n] {
+// mostTexts returns how many texts will have scores at once.
+func (p *TokenPool) mostTexts() int {
+	later := slices.Clone(p.texts.later)
+	now, most := 0, 0
+	for _, t := range p.next {
+		for _, j := range t.first {
+			if n := t.of[j]; later[n] == p.texts.later[n] {
 				now++
 			}
 		}
 		most = max(most, now)
-		for _, j := range texts.first {
-			n := texts.of[j]
-			if left[n]--; left[n] == 0 {
+		for _, j := range t.first {
+			n := t.of[j]
+			if later[n]--; later[n] == 0 {
 				now--
 			}
 		}
@@ -113,30 +113,30 @@ func (p *TokenPool) mostTexts(chunks []*TokenChunks) (most int64) {
 // Equal reports whether both are the same, not copies.
 func (p *TokenPool) Equal(q *TokenPool) bool { return p == q }
 
-// MostBytes returns how much memory the scores take at most, in bytes.
-func (p *TokenPool) MostBytes() int64 { return p.most }
+// Bytes returns how much memory the scores take, in bytes.
+func (p *TokenPool) Bytes() int64 { return exact.ScoresBytes(p.texts.most, len(p.common.Queries)) }
 
 // Prepare returns what [TokenLevel.Prepare] does for the pool's evaluation with this
-// chunker, which made the chunks. Each of the chunks can be prepared once.
+// chunker, which made the chunks. They must be those whose turn it is.
 func (p *TokenPool) Prepare(ctx context.Context, chunker chunkers.PositionAwareChunker, chunks *TokenChunks, depth int) (*PreparedTokenLevel, error) {
-	texts := p.of[chunks]
-	if texts == nil {
-		return nil, errors.New("preparing an evaluation: the chunks are not of this pool, or prepared already")
+	if len(p.next) == 0 || p.next[0].chunks != chunks {
+		return nil, errors.New("preparing an evaluation: it is not the turn of these chunks in their pool")
 	}
-	delete(p.of, chunks)
-	defer texts.release()
+	t := p.next[0]
+	p.next = p.next[1:]
+	defer t.release()
 	e := p.common
 	e.Chunker = chunker
-	return e.prepare(ctx, chunks, texts, depth)
+	return e.prepare(ctx, chunks, t, depth)
 }
 
 // release forgets the scores that no other chunking needs.
 func (p *pooledTexts) release() {
 	for _, j := range p.first {
 		n := p.of[j]
-		if p.later[n]--; p.later[n] == 0 && p.scores[n] != nil {
-			p.spare = append(p.spare, p.scores[n])
-			p.scores[n] = nil
+		if p.later[n]--; p.later[n] == 0 && p.row[n] >= 0 {
+			p.spare = append(p.spare, p.row[n])
+			p.row[n] = -1
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (p *pooledTexts) release() {
 func (p *pooledTexts) missing() []int {
 	var list []int
 	for _, j := range p.first {
-		if p.scores[p.of[j]] == nil {
+		if p.row[p.of[j]] < 0 {
 			list = append(list, j)
 		}
 	}
@@ -154,31 +154,25 @@ func (p *pooledTexts) missing() []int {
 
 // compare sets the scores of the texts of some chunks, which have the vectors.
 func (p *pooledTexts) compare(ctx context.Context, chunks []int, vectors [][]float32) error {
-	rows := make([][]float32, len(chunks))
-	for i := range rows {
-		if last := len(p.spare) - 1; last >= 0 {
-			rows[i], p.spare = p.spare[last], p.spare[:last]
-		} else {
-			rows[i] = make([]float32, p.queries.Len())
-		}
-	}
-	if err := p.queries.Compare(ctx, rows, vectors); err != nil {
+	rows := p.spare[len(p.spare)-len(chunks):]
+	if err := p.queries.Compare(ctx, p.scores, rows, vectors); err != nil {
 		return err
 	}
 	for i, j := range chunks {
-		p.scores[p.of[j]] = rows[i]
+		p.row[p.of[j]] = rows[i]
 	}
+	p.spare = p.spare[:len(p.spare)-len(chunks)]
 	return nil
 }
 
 // search returns what a MemoryStore's searchAndRank does, with chunks by insertion
 // order.
 func (p *pooledTexts) search(ctx context.Context, k int, wanted [][]int) ([][]exact.Hit, [][]int, error) {
-	rows := make([][]float32, len(p.of))
+	rows := make([]int, len(p.of))
 	for i, n := range p.of {
-		rows[i] = p.scores[n]
+		rows[i] = p.row[n]
 	}
-	return exact.Select(ctx, rows, p.queries.Len(), k, wanted)
+	return p.scores.Search(ctx, rows, k, wanted)
 }
 
 // poolBatch is how many texts are embedded and compared at a time.
@@ -210,6 +204,10 @@ func (d *dense[C]) indexPooled(ctx context.Context, chunks []C, queries []string
 				return 0, err
 			}
 			p.dim, p.vectors, p.queries = d.dim, found, exact.NewQueries(found)
+			p.scores = exact.NewScores(p.most, len(found))
+			for row := range p.most {
+				p.spare = append(p.spare, row)
+			}
 		}
 		done := trace.start("index", start, len(batch))
 		if err := p.compare(ctx, batch, vectors); err != nil {

@@ -80,11 +80,12 @@ func (q *Queries) Dim() int { return q.dim }
 // queries can search.
 func (q *Queries) MatrixBytes(rows int) int64 { return 4 * int64(rows) * int64(q.stride) }
 
-// Compare sets scores[v][q] to the score of vector v and query q: the bits that a
-// search of a [Matrix] with that vector finds. The vectors, which have passed
-// [ValidateVectors] with q.Dim(), are neither modified nor kept. It uses all
-// processors and stops soon after ctx is done.
-func (q *Queries) Compare(ctx context.Context, scores, vectors [][]float32) error {
+// Compare sets the scores of the vectors in scores, which is of q.Len() queries: each
+// of vectors[i] in row rows[i]. They are the bits that a search of a [Matrix] with that
+// vector finds. The vectors, which have passed [ValidateVectors] with q.Dim(), are
+// neither modified nor kept, and the rows differ. It uses all processors and stops soon
+// after ctx is done.
+func (q *Queries) Compare(ctx context.Context, scores *Scores, rows []int, vectors [][]float32) error {
 	blocks := ceilDiv(len(vectors), columnRows)
 	workers := min(runtime.GOMAXPROCS(0), blocks)
 	return parallel.Do(ctx, workers, workers, func(ctx context.Context, w int) error {
@@ -94,7 +95,7 @@ func (q *Queries) Compare(ctx context.Context, scores, vectors [][]float32) erro
 				return err
 			}
 			first, last := b*columnRows, min((b+1)*columnRows, len(vectors))
-			c.compare(scores[first:last], vectors[first:last])
+			c.compare(scores, rows[first:last], vectors[first:last])
 		}
 		return nil
 	})
@@ -120,7 +121,7 @@ func newComparer(q *Queries) *comparer {
 	return c
 }
 
-func (c *comparer) compare(scores, vectors [][]float32) {
+func (c *comparer) compare(scores *Scores, rows []int, vectors [][]float32) {
 	for i, v := range vectors {
 		row := c.rows[i*c.stride:][:c.stride]
 		Normalize(row[:c.dim], v)
@@ -129,10 +130,8 @@ func (c *comparer) compare(scores, vectors [][]float32) {
 	if c.terms == nil {
 		n := len(vectors)
 		dots(c.scores[:c.n*n], c.Queries.rows, c.rows[:n*c.stride], c.stride)
-		for i := range vectors {
-			for q := range c.n {
-				scores[i][q] = c.scores[q*n+i]
-			}
+		for q := range c.n {
+			scores.set(q, rows, c.scores[q*n:(q+1)*n])
 		}
 		return
 	}
@@ -140,9 +139,7 @@ func (c *comparer) compare(scores, vectors [][]float32) {
 	c.transpose()
 	for q := range c.terms {
 		columnDots((*[columnRows]float32)(c.scores), c.columns, &c.terms[q], &c.sums)
-		for i := range vectors {
-			scores[i][q] = c.scores[i]
-		}
+		scores.set(q, rows, c.scores[:len(rows)])
 	}
 }
 

@@ -10,17 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// compared returns the scores of all pairs.
-func compared(tb testing.TB, q *Queries, vectors [][]float32) [][]float32 {
+// compared returns the scores of all pairs, those of vector i in row n-1-i of n.
+func compared(tb testing.TB, q *Queries, vectors [][]float32) (scores *Scores, rows []int) {
 	tb.Helper()
-	scores := make([][]float32, len(vectors))
-	for i := range scores {
-		scores[i] = make([]float32, q.Len())
+	scores = NewScores(len(vectors), q.Len())
+	for i := range vectors {
+		rows = append(rows, len(vectors)-1-i)
 	}
-	if err := q.Compare(tb.Context(), scores, vectors); err != nil {
+	if err := q.Compare(tb.Context(), scores, rows, vectors); err != nil {
 		tb.Fatal(err)
 	}
-	return scores
+	return scores, rows
 }
 
 // kinds are vectors and queries that are compared in columns, and others.
@@ -44,9 +44,9 @@ var kinds = []struct {
 		func(r *rand.Rand, n int) [][]float32 { return randomVectors(r, n, 101, 9) }},
 }
 
-// Scores are those of the package comment, to the bit, and what is selected is what a
-// search finds, whatever the number of vectors, queries and processors.
-func TestCompareAndSelectEqualSearch(t *testing.T) {
+// Scores are those of the package comment, to the bit, and a search among them finds
+// what one among the vectors does, whatever the number of vectors, queries and processors.
+func TestScoresEqualSearch(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, kind := range kinds {
 		for _, size := range []struct{ vectors, queries, procs int }{{1, 1, 2}, {63, 3, 1}, {64, 17, 2}, {65, 16, 3}, {1500, 35, 2}} {
@@ -60,10 +60,10 @@ func TestCompareAndSelectEqualSearch(t *testing.T) {
 				if columns := q.terms != nil; columns != kind.columns && size.queries > 1 {
 					t.Fatalf("compared in columns: %t, want %t", columns, kind.columns)
 				}
-				scores := compared(t, q, vectors)
+				scores, rows := compared(t, q, vectors)
 				for v := range vectors {
 					for i := range queries {
-						if got, want := scores[v][i], naiveScore(queries[i], vectors[v]); got != want {
+						if got, want := scores.at(i, rows[v]), naiveScore(queries[i], vectors[v]); got != want {
 							t.Fatalf("vector %d, query %d: got %x, want %x", v, i, got, want)
 						}
 					}
@@ -77,17 +77,17 @@ func TestCompareAndSelectEqualSearch(t *testing.T) {
 					wanted[i] = []int{0, len(vectors) / 2, len(vectors) - 1}[:1+i%3]
 				}
 				for _, k := range []int{0, 1, 7, 2000} {
-					for _, rows := range [][][]int{nil, wanted} {
-						found, ranked, err := Select(t.Context(), scores, len(queries), k, rows)
+					for _, some := range [][][]int{nil, wanted} {
+						found, ranked, err := scores.Search(t.Context(), rows, k, some)
 						if err != nil {
 							t.Fatal(err)
 						}
-						wantFound, wantRanked, err := m.SearchAndRank(t.Context(), queries, k, rows)
+						wantFound, wantRanked, err := m.SearchAndRank(t.Context(), queries, k, some)
 						if err != nil {
 							t.Fatal(err)
 						}
 						if diff := cmp.Diff(wantFound, found) + cmp.Diff(wantRanked, ranked); diff != "" {
-							t.Fatalf("k = %d: (-search +selected)\n%s", k, diff)
+							t.Fatalf("k = %d: (-matrix +scores)\n%s", k, diff)
 						}
 					}
 				}
@@ -119,16 +119,16 @@ func TestCompareStops(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	vectors := randomVectors(r, 300, 16, 3)
 	q := NewQueries(vectors[:20])
-	scores := compared(t, q, vectors)
+	scores, rows := compared(t, q, vectors)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := q.Compare(ctx, scores, vectors); err == nil {
+	if err := q.Compare(ctx, scores, rows, vectors); err == nil {
 		t.Error("Compare goes on after its context is done")
 	}
-	if _, _, err := Select(ctx, scores, 20, 3, nil); err == nil {
-		t.Error("Select goes on after its context is done")
+	if _, _, err := scores.Search(ctx, rows, 3, nil); err == nil {
+		t.Error("Search goes on after its context is done")
 	}
-	if _, _, err := Select(t.Context(), scores, 20, -1, nil); err == nil {
+	if _, _, err := scores.Search(t.Context(), rows, -1, nil); err == nil {
 		t.Error("a negative k is no error")
 	}
 }
@@ -146,9 +146,9 @@ func BenchmarkCompare(b *testing.B) {
 		b.Run(kind.name, func(b *testing.B) {
 			b.ReportAllocs()
 			q := NewQueries(kind.queries)
-			scores := compared(b, q, kind.vectors)
+			scores, rows := compared(b, q, kind.vectors)
 			for b.Loop() {
-				if err := q.Compare(b.Context(), scores, kind.vectors); err != nil {
+				if err := q.Compare(b.Context(), scores, rows, kind.vectors); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -157,18 +157,18 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-func BenchmarkSelect(b *testing.B) {
+func BenchmarkSearchScores(b *testing.B) {
 	r := rand.New(rand.NewPCG(39, 40))
 	vectors := randomVectors(r, 4000, 8, 1000)
 	q := NewQueries(randomVectors(r, 472, 8, 1000))
-	scores := compared(b, q, vectors)
+	scores, rows := compared(b, q, vectors)
 	wanted := make([][]int, q.Len())
 	for i := range wanted {
 		wanted[i] = []int{i, i + 1}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := Select(b.Context(), scores, q.Len(), 5, wanted); err != nil {
+		if _, _, err := scores.Search(b.Context(), rows, 5, wanted); err != nil {
 			b.Fatal(err)
 		}
 	}

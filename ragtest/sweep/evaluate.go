@@ -180,7 +180,7 @@ func (s *sweeper) pool() error {
 			if err != nil {
 				return err
 			}
-			if pool.MostBytes() <= mostPooled {
+			if pool.Bytes() <= mostPooled {
 				s.pools[i] = pool
 				continue
 			}
