@@ -3,7 +3,6 @@ package exact
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 
@@ -97,30 +96,21 @@ type selection struct {
 	ladders [scoreGroup]ladder
 }
 
+// selectRows is how many rows are looked at for one query before the next: their
+// scores with all queries of a group stay in the first-level cache.
+const selectRows = 256
+
 func (g *selection) scan(rows []int) {
-	// A score below its bar changes nothing.
-	var bars [scoreGroup]float32
-	for i := range bars {
-		bars[i] = float32(math.Inf(1))
-	}
-	raise := func(i int) {
-		bars[i] = g.tops[i].floor
-		if rungs := g.ladders[i].rungs; len(rungs) > 0 {
-			bars[i] = min(bars[i], rungs[len(rungs)-1].Score)
-		}
-	}
-	for i := range g.n {
-		raise(i)
-	}
-	for index, row := range rows {
-		scores := (*[scoreGroup]float32)(g.scores[row*scoreGroup:])
-		for i := range scores {
-			if scores[i] < bars[i] {
-				continue
+	var column [selectRows]float32
+	index := 0
+	for block := range slices.Chunk(rows, selectRows) {
+		for i := range g.n {
+			for j, row := range block {
+				column[j] = g.scores[row*scoreGroup+i]
 			}
-			g.tops[i].offer(index, scores[i:i+1])
-			g.ladders[i].offer(index, scores[i:i+1])
-			raise(i)
+			g.tops[i].offer(index, column[:len(block)])
+			g.ladders[i].offer(index, column[:len(block)])
 		}
+		index += len(block)
 	}
 }
