@@ -175,6 +175,16 @@ func (p *PreparedTokenLevel) Equal(q *PreparedTokenLevel) bool { return p == q }
 // services so far.
 func (p *PreparedTokenLevel) Usage() []Usage { return p.run.usage.total() }
 
+// EmbeddedCharacters returns the number of characters of the distinct texts that the
+// index consists of; 0 with a Retriever of your own.
+func (p *PreparedTokenLevel) EmbeddedCharacters() int {
+	d, ok := p.run.retriever.(*dense[chunkers.PositionAwareChunk])
+	if !ok {
+		return 0
+	}
+	return d.chars
+}
+
 // TokenRanking are the candidates of each query in their final order, made by
 // [PreparedTokenLevel.Rank].
 type TokenRanking struct {

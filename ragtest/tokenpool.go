@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/exact"
@@ -182,6 +183,9 @@ const poolBatch = 2048
 func (d *dense[C]) indexPooled(ctx context.Context, chunks []C, queries []string, trace *tracer) (distinct int, err error) {
 	p := d.pooled
 	d.dim = p.dim
+	for _, j := range p.first {
+		d.chars += utf8.RuneCountInString(chunks[j].IndexText())
+	}
 	missing := p.missing()
 	trace.expect("embed", len(missing))
 	for start := 0; start < len(missing); start += poolBatch {

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rageval/rageval/ragtest"
 )
@@ -104,14 +103,15 @@ func (c Cell) Settings() []Setting {
 func (c *Cell) record(r *ragtest.Result) {
 	c.Metrics, c.Intervals, c.Chunks, c.Warnings = r.Metrics, r.Intervals, r.Chunks, r.Diagnostics.Warnings
 	c.Scores = make([][]float64, len(r.Metrics))
-	chars := 0
 	for _, q := range r.Queries {
 		for i, s := range q.Scores {
 			c.Scores[i] = append(c.Scores[i], s.Value)
 		}
-		for _, h := range q.Hits {
-			chars += utf8.RuneCountInString(h.Text)
+	}
+	c.RetrievedChars = 0
+	for _, b := range r.Budgets {
+		if b.Metric == ragtest.RetrievedCharacters.Name() {
+			c.RetrievedChars = b.Value
 		}
 	}
-	c.RetrievedChars = float64(chars) / float64(len(r.Queries))
 }

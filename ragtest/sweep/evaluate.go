@@ -68,8 +68,6 @@ type sweeper struct {
 type chunking struct {
 	chunks  *ragtest.TokenChunks // nil: the retrievers bring their own
 	content string               // hash of the chunks
-	texts   map[string]int       // distinct ones
-	chars   int                  // of the distinct texts
 	pending []*pending
 }
 
@@ -198,7 +196,7 @@ func (s *sweeper) textsAgain(embedder int) map[string]int {
 		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source(s.plan) == embedder }) {
 			continue
 		}
-		for text := range c.texts {
+		for text := range distinct(c.chunks.Chunks()) {
 			times[text]++
 		}
 	}
@@ -233,7 +231,6 @@ func (s *sweeper) chunk(ctx context.Context, chunker int) (*chunking, error) {
 		}
 		s.usage = append(s.usage, c.chunks.Usage()...)
 		s.work.Chunked.Done += s.Corpus.Len()
-		c.texts, c.chars = distinct(c.chunks.Chunks())
 		if s.Dir != "" {
 			d := newDigest()
 			d.chunks(c.chunks.Chunks())
@@ -382,7 +379,7 @@ func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (e
 		return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
 	}
 	if g.embedder != nil && pool == nil {
-		s.embedders[g.source(s.plan)].done(c.texts)
+		s.embedders[g.source(s.plan)].done(c.chunks.Chunks())
 	}
 	s.work.Retrieved.Done += len(s.Queries)
 	for i, r := range g.rankings {
@@ -428,9 +425,7 @@ func (s *sweeper) evaluateRanking(ctx context.Context, c *chunking, g *pending, 
 		}
 		cell.record(result)
 		cell.RerankedChars = rerankedChars
-		if g.embedder != nil {
-			cell.EmbeddedChars = c.chars
-		}
+		cell.EmbeddedChars = prepared.EmbeddedCharacters()
 		s.work.add(*cell, result)
 		if s.Visit != nil {
 			if err := s.price(cell); err != nil {
