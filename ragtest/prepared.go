@@ -230,6 +230,13 @@ func (r *TokenRanking) Candidates() [][]ScoredChunk[chunkers.PositionAwareChunk]
 // Ranked returns the chunks of each query, best first. They must not be modified.
 func (r *TokenRanking) Ranked() [][]ScoredChunk[chunkers.PositionAwareChunk] { return r.ranked }
 
+// Recall returns how much of the relevant text of a query, by number, the chunks hold:
+// the span_recall that they have as all that was retrieved.
+func (r *TokenRanking) Recall(query int, chunks []ScoredChunk[chunkers.PositionAwareChunk]) float64 {
+	l := &r.prepared.level
+	return l.recallOf(query, chunks, l.equivalent)
+}
+
 // Judge scores the first k chunks of each query. The result is equal to that of
 // [TokenLevel.Evaluate] with this name, K, reranker and, if there is a reranker, the
 // FetchK of the ranking, provided that the retriever's first chunks do not depend on

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/spans"
 )
 
 // Evaluate evaluates the grid, or its shard. Every field and combination is validated
@@ -302,7 +303,25 @@ func (s *sweeper) content(ctx context.Context, c *chunking, g *group) ([]string,
 	if g.embedder != nil {
 		content = append(content, s.storeName)
 	}
-	return append(content, s.metrics...), nil
+	return append(append(content, s.options()), s.metrics...), nil
+}
+
+// options identifies the settings that all cells have, with the metadata that they
+// depend on; "" for none.
+func (p *plan) options() string {
+	if !p.EquivalentText && len(p.SliceBy) == 0 {
+		return ""
+	}
+	d := newDigest()
+	d.text(fmt.Sprint(p.EquivalentText))
+	d.text(p.SliceBy...)
+	for _, q := range p.Queries {
+		for _, key := range p.SliceBy {
+			value, ok := q.Metadata[key]
+			d.text(fmt.Sprint(ok), value)
+		}
+	}
+	return d.sum()
 }
 
 // queryBatch is how many queries are embedded at a time.
@@ -445,12 +464,33 @@ func (s *sweeper) evaluateRanking(ctx context.Context, c *chunking, g *pending, 
 		if c.chunks != nil {
 			total = len(c.chunks.Chunks())
 		}
-		r.curve.measure(s.Budget, s.Queries, ranked.Ranked(), total)
+		r.curve.measure(s.Budget, s.recaller(ranked), ranked.Ranked(), total)
 		if err := s.keeper.save(keys.curve, kept{Curve: &r.curve}); err != nil {
 			return fmt.Errorf("%s: %w", r.curve.Configuration.name(), err)
 		}
 	}
 	return nil
+}
+
+// recaller returns what says how much recall growing parts of a query's ranking have.
+func (s *sweeper) recaller(r *ragtest.TokenRanking) func(query int) func(chunks []scored) float64 {
+	return func(query int) func([]scored) float64 {
+		q := s.Queries[query]
+		if s.EquivalentText || len(q.Alternatives) > 0 {
+			return func(chunks []scored) float64 { return r.Recall(query, chunks) }
+		}
+		relevant := spans.Union(q.Relevant...)
+		left, seen := relevant, 0
+		return func(chunks []scored) float64 {
+			for ; seen < len(chunks); seen++ {
+				left = left.Subtract(spans.Union(chunks[seen].Chunk.Span))
+			}
+			if relevant.Empty() {
+				return 1
+			}
+			return float64(relevant.Len()-left.Len()) / float64(relevant.Len())
+		}
+	}
 }
 
 // price sets the cost of a cell.
@@ -503,6 +543,9 @@ func (s *sweeper) report() (*Report, error) {
 				names.text(c.Name)
 			}
 		}
+	}
+	if options := s.options(); options != "" {
+		names.text(options)
 	}
 	r.Grid = names.sum()
 	for _, g := range s.mine {
