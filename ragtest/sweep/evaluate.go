@@ -164,7 +164,7 @@ func (s *sweeper) pool() error {
 		var chunks []*ragtest.TokenChunks
 		for _, c := range s.chunked {
 			for _, g := range c.pending {
-				if g.embedder != nil && g.source(s.plan) == i {
+				if g.embedder != nil && g.source == i {
 					evaluation = s.common(g.group)
 					chunks = append(chunks, c.chunks)
 				}
@@ -194,7 +194,7 @@ func (s *sweeper) pool() error {
 func (s *sweeper) textsAgain(embedder int) map[string]int {
 	times := map[string]int{}
 	for _, c := range s.chunked {
-		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source(s.plan) == embedder }) {
+		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source == embedder }) {
 			continue
 		}
 		for text := range distinct(c.chunks.Chunks()) {
@@ -208,10 +208,6 @@ func (s *sweeper) textsAgain(embedder int) map[string]int {
 	}
 	return times
 }
-
-// source returns the number of the group's embedder, or, beyond those, of its
-// retriever.
-func (g *group) source(p *plan) int { return g.number % (len(p.Embedders) + len(p.Retrievers)) }
 
 // chunk chunks the corpus with one chunker, and finds out what is pending.
 func (s *sweeper) chunk(ctx context.Context, chunker int) (*chunking, error) {
@@ -286,7 +282,7 @@ func (s *sweeper) findKept(ctx context.Context, c *chunking, g *group) (*pending
 func (s *sweeper) content(ctx context.Context, c *chunking, g *group) ([]string, error) {
 	vectors := newDigest()
 	if g.embedder != nil {
-		e := s.embedders[g.source(s.plan)]
+		e := s.embedders[g.source]
 		for batch := range slices.Chunk(s.Queries, queryBatch) {
 			texts := make([]string, len(batch))
 			for i, q := range batch {
@@ -375,9 +371,9 @@ func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (e
 	e := s.common(g.group)
 	var pool *ragtest.TokenPool
 	if g.embedder != nil {
-		e.Embedder = s.embedders[g.source(s.plan)]
+		e.Embedder = s.embedders[g.source]
 		if s.pools != nil {
-			pool = s.pools[g.source(s.plan)]
+			pool = s.pools[g.source]
 		}
 		if e.Store, err = s.newStore(); err != nil {
 			return err
@@ -398,7 +394,7 @@ func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (e
 		return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
 	}
 	if g.embedder != nil && pool == nil {
-		s.embedders[g.source(s.plan)].done(c.chunks.Chunks())
+		s.embedders[g.source].done(c.chunks.Chunks())
 	}
 	s.work.Retrieved.Done += len(s.Queries)
 	for i, r := range g.rankings {

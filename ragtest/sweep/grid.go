@@ -106,6 +106,7 @@ type plan struct {
 // group is what one chunker and one embedder or retriever have in common.
 type group struct {
 	number    int
+	source    int                      // the number of its embedder or, beyond those, of its retriever
 	chunker   int                      // of plan.chunkers
 	embedder  ragtest.Embedder         // or
 	retriever ragtest.Retriever[chunk] // one of them
@@ -222,8 +223,8 @@ func (p *plan) layOut() {
 		for _, r := range p.Retrievers {
 			sources = append(sources, &group{retriever: r})
 		}
-		for _, g := range sources {
-			g.number, g.chunker = len(p.groups), c
+		for i, g := range sources {
+			g.number, g.source, g.chunker = len(p.groups), i, c
 			for _, reranker := range p.rerankers {
 				for _, fetchK := range p.fetchKs(reranker) {
 					r := &ranking{number: rankings, reranker: reranker, fetchK: fetchK}

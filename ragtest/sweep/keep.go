@@ -131,8 +131,7 @@ func (d digest) spans(list []spans.Span) {
 
 func (d digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)) }
 
-// fingerprint identifies queries: their IDs, texts and ground truth, in order, with
-// alternatives.
+// fingerprint identifies queries: their IDs, texts and ground truth, in order.
 func fingerprint(queries []ragtest.TokenQuery) string {
 	d := newDigest()
 	for _, q := range queries {
@@ -143,8 +142,8 @@ func fingerprint(queries []ragtest.TokenQuery) string {
 		d.text(string(id), q.Text)
 		d.spans(q.Relevant)
 		d.number(len(q.Alternatives))
-		for _, a := range q.Alternatives {
-			d.spans(a)
+		for _, answer := range q.Alternatives {
+			d.spans(answer)
 		}
 	}
 	return d.sum()

@@ -124,7 +124,7 @@ func benchmark(b *testing.B, g Grid) {
 				b.Run(c.Name, func(b *testing.B) {
 					e := p.evaluation(group, r, c)
 					if group.embedder != nil {
-						e.Embedder = shared[group.source(p)]
+						e.Embedder = shared[group.source]
 						if p.NewStore != nil {
 							store, err := p.NewStore()
 							if err != nil {
