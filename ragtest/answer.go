@@ -33,6 +33,9 @@ func (l *tokenLevel) answer(query int) *answer { return &l.answers[query][l.chos
 
 // prepare finds the aliases of all answers.
 func (l *tokenLevel) prepare(ctx context.Context) error {
+	if l.prepared {
+		return nil
+	}
 	var texts []string
 	seen := map[spans.Span]string{}
 	for _, of := range l.answers {
