@@ -17,7 +17,7 @@ import (
 
 var separators = []string{"\n\n", "\n", ". ", " ", ""}
 
-var settings = []struct{ size, overlap int }{{400, 0}, {400, 200}}
+var settings = []struct{ size, overlap int }{{200, 0}, {400, 0}, {800, 0}, {400, 200}}
 
 // chromaCorpora returns the documents of Chroma's chunking evaluation.
 func chromaCorpora(tb testing.TB) (docs []*spans.Document, bytes int64) {
