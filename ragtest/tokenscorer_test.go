@@ -276,15 +276,18 @@ func TestTokenScorerDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// BenchmarkTokenScorer scores one query. The metrics called chroma are those of Chroma's
+// chunking evaluation.
 func BenchmarkTokenScorer(b *testing.B) {
 	sets := []TokenMetric{SpanRecall, SpanPrecision, SpanIoU}
-	for _, size := range [][2]int{{5, 5}, {100, 20}} {
+	chroma := []TokenMetric{SpanRecall, SpanPrecisionRedundant, SpanIoURedundant}
+	for _, size := range [][2]int{{5, 2}, {5, 5}, {20, 2}, {100, 2}, {100, 5}, {100, 20}, {200, 40}, {1600, 320}, {3200, 640}} {
 		index, o := scoringCase(size[0], size[1])
 		truth := spans.Union(o.Relevant...)
 		for _, bench := range []struct {
 			name    string
 			metrics []TokenMetric
-		}{{"sets", sets}, {"all", tokenMetrics}} {
+		}{{"chroma", chroma}, {"sets", sets}, {"all", tokenMetrics}} {
 			b.Run(fmt.Sprintf("retrieved=%d/relevant=%d/metrics=%s", size[0], size[1], bench.name), func(b *testing.B) {
 				s := newTokenScorer(index, size[0])
 				b.ReportAllocs()
