@@ -27,9 +27,9 @@ type tokenScorer struct {
 	found       ranges   // of the truth, so far
 	firstHit    int      // the rank of the first chunk with a relevant character; 0: none
 	unions      []int    // unions[i]: the characters of the first i chunks, each once; empty: not known yet
-	union       ranges   // of characters, by document
 	docs        intern.Table[spans.DocumentID]
-	best        []int // the curve of optimum
+	byDoc       []ranges // of the characters of each document that were retrieved so far
+	best        []int    // the curve of optimum
 	bestKnown   bool
 	optimum     coverage.Optimum
 	onRetrieved coverage.Index // stands for an unknown index
@@ -62,8 +62,8 @@ func newTokenScorer(index []spans.Span, k int) *tokenScorer {
 // Nothing is computed that no metric asks for. Each chunk is clipped to the relevant
 // spans, and only what hits is put in order; the union of whole chunks, which
 // precision and IoU need, has to put all in order. With n the number of chunks judged
-// and r that of the relevant spans, either takes O(n·(log r + log n)) time, and copies
-// O(n²) ranges at worst.
+// and r that of the relevant spans, either takes O(n·(log r + log n)) time; the former
+// copies O(n²) ranges at worst, if so many lie apart.
 func (s *tokenScorer) load(relevant spans.Set, o TokenOutcome, aliases ...coverage.Alias) {
 	s.outcome, s.aliases = o, aliases
 	s.relevant = relevant
@@ -104,14 +104,14 @@ func (s *tokenScorer) cover() {
 func (s *tokenScorer) newIn(r *spans.Span) (added int) {
 	if len(s.aliases) == 0 {
 		if from, to := s.truth.clip(r); from < to {
-			return s.found.add(0, from, to)
+			return s.found.add(from, to)
 		}
 		return 0
 	}
 	s.parts = appendCanonical(s.parts[:0], *r, s.aliases)
 	for i := range s.parts {
 		if from, to := s.truth.clip(&s.parts[i]); from < to {
-			added += s.found.add(0, from, to)
+			added += s.found.add(from, to)
 		}
 	}
 	return added
@@ -119,24 +119,37 @@ func (s *tokenScorer) newIn(r *spans.Span) (added int) {
 
 // unite fills in unions.
 func (s *tokenScorer) unite() {
-	s.union = s.union[:0]
 	retrieved := s.judged()
 	s.docs.Reset(len(retrieved))
+	s.unions = slices.Grow(s.unions, len(retrieved)+1)[:len(retrieved)+1]
 	n := 0
-	s.unions = append(s.unions, n)
+	s.unions[0] = n
 	for i := range retrieved {
-		s.parts = append(s.parts[:0], retrieved[i])
-		if len(s.aliases) > 0 {
+		if len(s.aliases) == 0 {
+			n += s.newOf(&retrieved[i])
+		} else {
 			s.parts = appendCanonical(s.parts[:0], retrieved[i], s.aliases)
-		}
-		for _, part := range s.parts {
-			if part.Start < part.End {
-				doc, _ := s.docs.Number(part.Doc)
-				n += s.union.add(doc, part.Start, part.End)
+			for j := range s.parts {
+				n += s.newOf(&s.parts[j])
 			}
 		}
-		s.unions = append(s.unions, n)
+		s.unions[i+1] = n
 	}
+}
+
+// newOf returns how many characters of r were not retrieved before: now they were.
+func (s *tokenScorer) newOf(r *spans.Span) (added int) {
+	if r.Start >= r.End {
+		return 0
+	}
+	doc, known := s.docs.Number(r.Doc)
+	if !known {
+		if doc == len(s.byDoc) {
+			s.byDoc = append(s.byDoc, nil)
+		}
+		s.byDoc[doc] = s.byDoc[doc][:0]
+	}
+	return s.byDoc[doc].add(r.Start, r.End)
 }
 
 // score returns the score of the query that was loaded last. It is an error if

@@ -281,7 +281,7 @@ func TestTokenScorerDoesNotAllocate(t *testing.T) {
 func BenchmarkTokenScorer(b *testing.B) {
 	sets := []TokenMetric{SpanRecall, SpanPrecision, SpanIoU}
 	chroma := []TokenMetric{SpanRecall, SpanPrecisionRedundant, SpanIoURedundant}
-	for _, size := range [][2]int{{5, 2}, {5, 5}, {20, 2}, {100, 2}, {100, 5}, {100, 20}, {200, 40}, {1600, 320}, {3200, 640}} {
+	for _, size := range [][2]int{{5, 2}, {5, 5}, {20, 2}, {100, 2}, {100, 5}, {100, 20}, {200, 40}, {400, 80}, {800, 160}, {1600, 320}, {3200, 640}, {6400, 1280}} {
 		index, o := scoringCase(size[0], size[1])
 		truth := spans.Union(o.Relevant...)
 		for _, bench := range []struct {
