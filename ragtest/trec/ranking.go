@@ -70,12 +70,17 @@ func (q *ranking) judge(judgments []Judgment) error {
 // rank sets the retrieved documents, of which the first most count if that is not 0.
 // It is an error if one is there twice, or has a score that is not finite.
 func (q *ranking) rank(documents []Document, most int, judgedOnly bool) error {
+	sorted := true
 	for i := range documents {
-		if d := &documents[i]; math.IsNaN(d.Score) || math.IsInf(d.Score, 0) {
+		d := &documents[i]
+		if d.Score-d.Score != 0 {
 			return fmt.Errorf("document %s: the score is %v, want a finite number", d.ID, d.Score)
 		}
+		if i > 0 && !(documents[i-1].Score > d.Score) {
+			sorted = sorted && bestFirst(documents[i-1], *d) <= 0
+		}
 	}
-	if !slices.IsSortedFunc(documents, bestFirst) {
+	if !sorted {
 		q.order = append(q.order[:0], documents...)
 		slices.SortFunc(q.order, bestFirst)
 		documents = q.order
