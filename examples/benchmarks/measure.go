@@ -168,8 +168,14 @@ func read(found map[string]samples, out io.Reader) error {
 	return errors.Join(r.Err())
 }
 
-// withoutProcessors cuts off the number of processors, which go test adds to the name
-// of a benchmark unless it is 1.
-func withoutProcessors(name string) string {
-	return strings.TrimSuffix(name, fmt.Sprint("-", runtime.GOMAXPROCS(0)))
+// withoutProcessors cuts the number of processors off the name of a benchmark.
+func withoutProcessors(name string) string { return strings.TrimSuffix(name, processors()) }
+
+// processors returns what go test adds to the name of a benchmark: nothing if there is
+// but one processor.
+func processors() string {
+	if n := runtime.GOMAXPROCS(0); n > 1 {
+		return fmt.Sprint("-", n)
+	}
+	return ""
 }
