@@ -4,7 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/fixtures"
@@ -16,6 +18,7 @@ import (
 // BenchmarkChroma is the whole evaluation of Chroma's collection, from its files on.
 func BenchmarkChroma(b *testing.B) {
 	files := os.DirFS(realdata.Dir(b, "data", "chroma"))
+	cpu := cpuTime(b)
 	for b.Loop() {
 		c, err := fixtures.ReadChroma(files)
 		if err != nil {
@@ -31,6 +34,16 @@ func BenchmarkChroma(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+}
+
+// cpuTime returns the time that this process has had of all processors.
+func cpuTime(tb testing.TB) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkGoTest is what go test takes for a package that is built already, if no test
@@ -47,17 +60,20 @@ func BenchmarkGoTest(b *testing.B) {
 	}
 	for _, pkg := range []struct{ name, dir string }{{"empty", empty}, {"quickstart", "../quickstart"}} {
 		b.Run("package="+pkg.name, func(b *testing.B) {
-			run := func() {
+			run := func() (cpu time.Duration) {
 				cmd := exec.CommandContext(b.Context(), "go", "test", "-count=1", "-run=^$", ".")
 				cmd.Dir = pkg.dir
 				if out, err := cmd.CombinedOutput(); err != nil {
 					b.Fatalf("%v\n%s", err, out)
 				}
+				return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() // and of its children
 			}
 			run() // builds
+			var cpu time.Duration
 			for b.Loop() {
-				run()
+				cpu += run()
 			}
+			b.ReportMetric(float64(cpu)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

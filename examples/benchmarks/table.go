@@ -14,10 +14,9 @@ type row struct {
 	dir  string // of the package, from the root of the repository
 
 	// ours and theirs are names of benchmarks, without "Benchmark" and the number of
-	// processors. An empty theirs makes the row an absolute figure, in unit.
+	// processors. An empty theirs makes the row a time.
 	ours, theirs string
-	unit         string // of both; "": ns/op
-	theirUnit    string // if it is another
+	unit         string // of both, nanoseconds if theirs is empty; "": ns/op
 
 	slower bool    // the ratio is ours by theirs, and wanted to be at most want
 	want   float64 // 0: nothing in particular
@@ -42,11 +41,7 @@ func (r row) figure(found map[string]samples) (figure, error) {
 	}
 	ratios := slices.Clone(ours)
 	if r.theirs != "" {
-		unit := r.unit
-		if r.theirUnit != "" {
-			unit = r.theirUnit
-		}
-		theirs, skipped, err := r.values(found, r.theirs, unit)
+		theirs, skipped, err := r.values(found, r.theirs, r.unit)
 		if err != nil || skipped {
 			return figure{skipped: skipped}, err
 		}
@@ -125,11 +120,8 @@ func (r row) wanted() string {
 
 // show prints a ratio, or a time.
 func (r row) show(v float64) string {
-	if r.theirs == "" && r.unit == "" {
-		return fmt.Sprintf("%.3g s", v/1e9)
-	}
 	if r.theirs == "" {
-		return fmt.Sprintf("%.3g %s", v, r.unit)
+		return fmt.Sprintf("%.3g s", v/1e9)
 	}
 	return fmt.Sprintf("%.3g×", v)
 }

@@ -51,7 +51,6 @@ func TestFigures(t *testing.T) {
 		"times as fast": {pair, figure{least: 3, median: 5, most: 7, rounds: 3}},
 		"times as long": {with(func(r *row) { r.slower = true }), figure{least: 1.0 / 7, median: 0.2, most: 1.0 / 3, rounds: 3}},
 		"in a unit":     {with(func(r *row) { r.unit = "cpu-ns/op" }), figure{least: 5, median: 6, most: 8, rounds: 3}},
-		"in two units":  {with(func(r *row) { r.unit, r.theirUnit = "ns/op", "cpu-ns/op" }), figure{least: 0.06, median: 0.125, most: 0.2, rounds: 3}},
 		"absolute":      {row{dir: "d", ours: "Once"}, figure{least: 2.5e9, median: 2.5e9, most: 2.5e9, rounds: 1}},
 		"skipped":       {row{dir: "d", ours: "Data", theirs: "Once"}, figure{skipped: true}},
 	} {
