@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -163,7 +164,10 @@ func (c *collection) renamed(name func(spans.DocumentID) (string, bool), l *ledg
 	var docs []*spans.Document
 	changed, empty := 0, 0
 	for doc := range c.corpus.All() {
-		if doc.Text() == "" && !needed[doc.ID()] {
+		if doc.Text() == "" {
+			if needed[doc.ID()] {
+				return nil, fmt.Errorf("document %q is empty, and a query is about it: files of a corpus are not empty", doc.ID())
+			}
 			empty++
 			continue
 		}
@@ -184,6 +188,9 @@ func (c *collection) renamed(name func(spans.DocumentID) (string, bool), l *ledg
 		}
 		names[doc.ID()] = renamed.ID()
 		docs = append(docs, renamed)
+	}
+	if len(docs) == 0 {
+		return nil, errors.New("no document is left to be written: all are empty")
 	}
 	l.lose(empty, "document", "documents", "left out, for they are empty")
 	l.note(changed, "document", "documents", "given other IDs, to be names of files: "+extensionsOf(names))
