@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,10 @@ func fitSQuAD(c *collection, f form, l *ledger) (*collection, error) {
 	return &out, out.fitContexts(f, asked, l)
 }
 
+// contextID is what IDs look like that were made of the text of a context: reading SQuAD
+// makes them again.
+var contextID = regexp.MustCompile(`^context_[0-9a-f]{12}$`)
+
 // fitContexts leaves the documents that SQuAD has a place for, and notes what of them it
 // has none for. Those in asked are needed.
 func (c *collection) fitContexts(f form, asked map[spans.DocumentID]bool, l *ledger) error {
@@ -74,7 +79,7 @@ func (c *collection) fitContexts(f form, asked map[spans.DocumentID]bool, l *led
 			continue
 		}
 		texts[doc.Text()] = true
-		if !strings.HasPrefix(string(doc.ID()), "context_") {
+		if !contextID.MatchString(string(doc.ID())) {
 			ids++
 		}
 		docs = append(docs, doc)

@@ -24,7 +24,7 @@ func randomCollection(r *rand.Rand) *collection {
 	var docs []*spans.Document
 	ids := []string{"a.md", "sub/b.md", "context_1", "c d.txt", "e"}
 	if r.IntN(2) == 0 {
-		ids = []string{"context_1", "context_2", "context_3"} // as SQuAD names them
+		ids = []string{"context_000000000001", "context_000000000002", "context_000000000003"} // as SQuAD names them
 	}
 	for _, id := range ids[:1+r.IntN(len(ids))] {
 		text := strings.Repeat("é word, ", 1+r.IntN(3)) + id
