@@ -100,7 +100,7 @@ func (r *readerFlags) define(flags *flag.FlagSet) {
 		return nil
 	})
 	flags.BoolVar(&r.long, "long", false, "take the long answers of Natural Questions")
-	flags.StringVar(&r.html, "preprocess-html", htmlAuto, "convert pages of Natural Questions to Markdown: `on`, off, or auto: those that have tags")
+	flags.StringVar(&r.html, "preprocess-html", htmlAuto, "`when` to convert pages of Natural Questions to Markdown: on, off, or auto, which is if they have tags")
 	flags.BoolVar(&r.trustOffsets, "trust-offsets", false, "accept spans of golden files that have offsets and no text")
 }
 
