@@ -152,6 +152,12 @@ func TestTokenBudgetIsSaid(t *testing.T) {
 			t.Errorf("got error %v, want %q", err, want)
 		}
 	}
+	// What a reranker puts first is what fits.
+	reranking := e
+	reranking.Reranker, reranking.FetchK = rerankFunc[chunk](reversed[chunk]), 3
+	if again, err := reranking.Evaluate(t.Context()); err != nil || again.Queries[0].Hits[1].Span != r.Queries[0].Hits[1].Span || again.Queries[0].Hits[0].Span == r.Queries[0].Hits[0].Span {
+		t.Errorf("got %v, error %v, want the last two of three hits, the last first", again, err)
+	}
 	// Nothing fits.
 	e.TokenBudget, e.Tokens = 1, chunkers.Length{Name: "bytes", Of: func(s string) int { return len(s) }}
 	if r, err = e.Evaluate(t.Context()); err != nil || len(r.Queries[0].Hits) != 0 {
