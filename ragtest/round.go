@@ -37,6 +37,12 @@ func (e *engine[C]) retrieve(ctx context.Context) ([][]ScoredChunk[C], error) {
 	var err error
 	switch r := e.retriever.(type) {
 	case *dense[C]:
+		if r.pooled != nil {
+			done := e.trace.start("retrieve", 0, len(e.queries))
+			lists, e.ranks, err = r.searchPooled(ctx, e.indexed, e.fetchK, e.wanted)
+			done()
+			break
+		}
 		if s, ok := r.store.(*MemoryStore[C]); ok && !e.looping {
 			done := e.trace.start("retrieve", 0, len(e.queries))
 			lists, e.ranks, err = s.searchAndRank(ctx, e.vectors, e.fetchK, e.wanted)

@@ -20,6 +20,7 @@ type tokenLevel struct {
 	answers    [][]answer // of each query, that of Relevant first
 	chosen     []int      // which of them is scored
 	recurring  int        // relevant spans whose text is elsewhere too
+	prepared   bool       // answers and recurring are known
 	equivalent bool       // whether that text counts
 	chunker    chunkers.PositionAwareChunker
 	rewrites   bool
