@@ -302,8 +302,12 @@ func (s *sweeping) runGrid(ctx context.Context, e *env, settings sweepfile.Setti
 	report, err := grid.Evaluate(ctx)
 	meter.Stop()
 	if err != nil {
-		if ctx.Err() != nil && grid.Dir != "" && done > 0 {
-			fmt.Fprintf(e.stderr, "ragtest sweep: %d of %s are finished and kept in %s: the same command goes on from there\n", done, counted(total, "cell", "cells"), grid.Dir)
+		if ctx.Err() != nil && grid.Dir != "" {
+			finished := "finished cells are"
+			if done > 0 {
+				finished = fmt.Sprintf("%d of %s are finished and", done, counted(total, "cell", "cells"))
+			}
+			fmt.Fprintf(e.stderr, "ragtest sweep: %s kept in %s: the same command goes on from there\n", finished, grid.Dir)
 		}
 		return err
 	}

@@ -338,7 +338,7 @@ func TestProgressIsABarOnATerminal(t *testing.T) {
 	if code := run(t.Context(), e, handbookArgs("", "-chunker", "fixed/size=100")); code != exitOK {
 		t.Fatalf("exit code %d\n%s", code, &errs)
 	}
-	if !strings.Contains(errs.String(), "\rragtest sweep [##############################] 3 of 3 cells") || strings.Contains(out.String(), "\r") {
+	if !strings.Contains(errs.String(), "\rragtest sweep [####################] 3 of 3 cells") || strings.Contains(out.String(), "\r") {
 		t.Errorf("got on standard error %q", &errs)
 	}
 }
