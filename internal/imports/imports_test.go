@@ -55,6 +55,22 @@ func TestFirstTestStaysSmall(t *testing.T) {
 	}
 }
 
+// What runs when go test builds a first test links no network either: that would be most
+// of its time.
+func TestQuickstartLinksNoNetwork(t *testing.T) {
+	deps := list(t, "-deps", "-test", "./examples/quickstart")
+	for _, needed := range []string{module + "/ragtest", module + "/fixtures", module + "/ragtest/lexical", "testing"} {
+		if !slices.Contains(deps, needed) {
+			t.Errorf("the quickstart does not link %s: this test checks nothing", needed)
+		}
+	}
+	for _, pkg := range deps {
+		if pkg == "net" || strings.HasPrefix(pkg, "net/") || strings.HasPrefix(pkg, "crypto/tls") {
+			t.Errorf("the quickstart links %s, want no network", pkg)
+		}
+	}
+}
+
 func TestImportsRunOneWay(t *testing.T) {
 	allowed := map[string][]string{
 		"spans":          {},

@@ -8,8 +8,6 @@ import (
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/chunkers/tokens"
 	"github.com/rageval/rageval/internal/stats"
-	"github.com/rageval/rageval/ragtest"
-	"github.com/rageval/rageval/spans"
 )
 
 // Budget is the size of a context that every configuration may fill: with the chunks
@@ -125,44 +123,23 @@ type CurvePoint struct {
 	Used   float64 `json:"used"`   // mean length of them
 }
 
-// answer is one of the answers of a query, of which any suffices.
-type answer struct {
-	length int
-	left   spans.Set // not retrieved yet
-}
-
-func answersOf(q ragtest.TokenQuery) []answer {
-	var list []answer
-	for _, stated := range append([][]spans.Span{q.Relevant}, q.Alternatives...) {
-		set := spans.Union(stated...)
-		list = append(list, answer{set.Len(), set})
-	}
-	return list
-}
-
-func (a answer) recall() float64 {
-	if a.length == 0 {
-		return 1
-	}
-	return float64(a.length-a.left.Len()) / float64(a.length)
-}
-
-// measure fills in the curve of a ranking. total is how many chunks there are, 0 if
-// that is not known.
-func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]scored, total int) {
+// measure fills in the curve of a ranking. recall returns, for a query, what says how
+// much recall the first chunks of its ranking have, asked for ever more of them. total
+// is how many chunks there are, 0 if that is not known.
+func (c *Curve) measure(b Budget, recall func(query int) func(chunks []scored) float64, ranked [][]scored, total int) {
 	recalls := make([][]float64, curvePoints) // by point, then by query
 	used := make([]float64, curvePoints)
 	for q, list := range ranked {
-		answers := answersOf(queries[q])
+		of := recall(q)
 		length, fits := 0, 0
 		point := 0
 		settle := func(next float64) { // the points below next hold what was taken so far
-			recall := 0.0
-			for _, a := range answers {
-				recall = max(recall, a.recall())
+			if point == curvePoints || next <= c.budgetAt(b, point) {
+				return
 			}
+			taken := of(list[:fits])
 			for ; point < curvePoints && next > c.budgetAt(b, point); point++ {
-				recalls[point] = append(recalls[point], recall)
+				recalls[point] = append(recalls[point], taken)
 				used[point] += float64(length)
 			}
 		}
@@ -173,10 +150,6 @@ func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]score
 				break
 			}
 			length = next
-			retrieved := spans.Union(h.Chunk.Span)
-			for i := range answers {
-				answers[i].left = answers[i].left.Subtract(retrieved)
-			}
 			fits++
 		}
 		if fits == len(list) && (total == 0 || fits < total) && length < b.limit {

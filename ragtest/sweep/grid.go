@@ -24,6 +24,11 @@ type (
 // every other field has a useful zero value. Components must have names that differ: what their
 // String method returns, else their type.
 //
+// Of the fields of [ragtest.TokenLevel] it lacks Repeat, as one retrieval serves all K;
+// and Baseline, Margin, Budgets, Severities and Reporters, which guard one configuration
+// and have no say in a comparison: run the one that was chosen with them. What Budgets
+// bounds is part of each [Cell], but for the usage of services, which cells share.
+//
 // The components are called as [ragtest.TokenLevel] does. A Retriever is handed the
 // chunks of one chunker after the other, and must replace what it held.
 type Grid struct {
@@ -46,7 +51,13 @@ type Grid struct {
 
 	Metrics      []ragtest.TokenMetric // nil: SpanRecall, SpanPrecision, SpanIoU. The first decides the order
 	MaxUnlocated int                   // of each chunker: see ragtest.TokenLevel
-	Budget       Budget                // also compare at an equal context; zero: do not
+	SliceBy      []string              // cells also have the means over the queries with each value of these keys: see ragtest.TokenLevel
+
+	// EquivalentText counts text that equals relevant text as relevant: see
+	// ragtest.TokenLevel.
+	EquivalentText bool
+
+	Budget Budget // also compare at an equal context; zero: do not
 
 	// Cost is what a cell costs, in whatever unit; nil: the characters that models
 	// read, EmbeddedChars + RerankedChars.
@@ -282,7 +293,7 @@ func (p *plan) evaluation(g *group, r *ranking, c Cell) ragtest.TokenLevel {
 // common returns what all cells of a group share.
 func (p *plan) common(g *group) ragtest.TokenLevel {
 	return ragtest.TokenLevel{Corpus: p.Corpus, Queries: p.Queries, Chunker: p.chunkers[g.chunker], Embedder: g.embedder,
-		Retriever: g.retriever, Metrics: p.Metrics, MaxUnlocated: p.MaxUnlocated}
+		Retriever: g.retriever, Metrics: p.Metrics, MaxUnlocated: p.MaxUnlocated, SliceBy: p.SliceBy, EquivalentText: p.EquivalentText}
 }
 
 // checkCells validates the components and the ground truth with the first cells, and
@@ -303,7 +314,7 @@ func (p *plan) checkCells() error {
 			for _, c := range r.cells {
 				e := p.evaluation(g, r, c)
 				if i > 0 {
-					e.Queries = one
+					e.Queries, e.SliceBy = one, nil
 				}
 				if err := e.Validate(); err != nil {
 					return fmt.Errorf("%s: %w", c.Name, err)

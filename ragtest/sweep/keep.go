@@ -24,7 +24,7 @@ type keeper struct {
 	dir string // "": nothing is kept
 }
 
-const keptVersion = 1
+const keptVersion = 2
 
 // kept is the content of a file.
 type kept struct {
