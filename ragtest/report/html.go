@@ -250,7 +250,7 @@ func ceiling(r *ragtest.Result, metric string) (float64, bool) {
 
 func queriesNote(o omitted) string {
 	var left []string
-	if o.runs > 0 {
+	if o.runs -= o.summaries; o.runs > 0 {
 		left = append(left, count(o.runs, "run", "runs")+" that rank lowest")
 	}
 	if o.queries > 0 {
@@ -260,6 +260,9 @@ func queriesNote(o omitted) string {
 		left = append(left, count(o.characters, "character", "characters")+" of the texts")
 	}
 	var notes []string
+	if o.summaries > 0 {
+		notes = append(notes, "Of "+count(o.summaries, "run", "runs")+" nothing but the scores is known here.")
+	}
 	if len(left) > 0 {
 		notes = append(notes, "Left out here to keep the file small: "+strings.Join(left, "; ")+".")
 	}

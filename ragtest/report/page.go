@@ -15,7 +15,9 @@ import (
 
 // Page is what a report shows: one result; two side by side, the older first; or
 // three and more, ranked. Results of three and more runs that are not over the
-// same queries are ranked too, but which of them tie is then not said.
+// same queries are ranked too, but which of them tie is then not said. Results that have
+// no more of their queries than the scores, as those of a sweep's cells, are ranked and
+// drawn; where there are others, the page opens the queries of those alone.
 type Page struct {
 	Title string // "": the names of the runs
 
@@ -24,7 +26,21 @@ type Page struct {
 	Corpus  *spans.Corpus
 	Results []*ragtest.Result // at least one, of one level; not modified
 	RankBy  string            // a metric that all results have; "": the first such
+
+	// Curves are drawn in a figure, the five highest; nil: none. Those of a sweep say
+	// how much recall its configurations have within budgets.
+	Curves []Curve
 }
+
+// Curve is how much recall a configuration has within budgets of retrieved text.
+type Curve struct {
+	Name   string
+	Unit   string // of the budgets, such as "characters"; that of all curves
+	Points []CurvePoint
+}
+
+// CurvePoint is the mean recall within a budget.
+type CurvePoint struct{ Budget, Recall float64 }
 
 // HTML returns the page. Results that are nil, mixed levels, a query that is
 // twice in one result, a score that is not a finite number, and a span outside
@@ -65,6 +81,7 @@ func write(path string, data []byte) error {
 type contents struct {
 	title   string
 	corpus  *spans.Corpus
+	curves  []Curve
 	runs    []*ragtest.Result
 	labels  []string // of the runs: distinct, none empty
 	metrics []string // that all runs have, that which ranks first
@@ -97,7 +114,17 @@ func (p Page) contents() (*contents, error) {
 			return nil, fmt.Errorf("result %d (%s) is %s-level, and the first %s-level", i, r.Name, r.Level, first.Level)
 		}
 	}
-	c := &contents{title: p.Title, corpus: p.Corpus, runs: p.Results}
+	c := &contents{title: p.Title, corpus: p.Corpus, curves: p.Curves, runs: p.Results}
+	for _, curve := range p.Curves {
+		for _, point := range curve.Points {
+			if math.IsNaN(point.Budget+point.Recall) || math.IsInf(point.Budget+point.Recall, 0) {
+				return nil, fmt.Errorf("field Curves: %s: got the point %v, want finite numbers", curve.Name, point)
+			}
+		}
+		if curve.Unit != p.Curves[0].Unit {
+			return nil, fmt.Errorf("field Curves: %s is in %q, and %s in %q", p.Curves[0].Name, p.Curves[0].Unit, curve.Name, curve.Unit)
+		}
+	}
 	if err := c.share(p.RankBy); err != nil {
 		return nil, err
 	}
