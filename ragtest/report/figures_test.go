@@ -183,6 +183,19 @@ func TestRankingSaysWhatTies(t *testing.T) {
 	if want := []tie{best, tied, worse}; !cmp.Equal(c.ties, want) {
 		t.Errorf("got the verdicts %v, want %v", c.ties, want)
 	}
+	p.Ties = []bool{true, false, true} // bad ties, near does not
+	known, err := p.contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []tie{best, worse, tied}; !cmp.Equal(known.ties, want) {
+		t.Errorf("got the verdicts %v, want those that were given, %v", known.ties, want)
+	}
+	p.Ties = p.Ties[:1]
+	if _, err := p.contents(); err == nil {
+		t.Error("fewer ties than results are no error")
+	}
+	p.Ties = nil
 	near.Queries = near.Queries[1:]
 	if c, err = p.contents(); err != nil {
 		t.Fatal(err)

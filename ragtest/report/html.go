@@ -29,18 +29,19 @@ var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
 // view is what the template shows.
 type view struct {
-	Policy      string
-	Title       string
-	Style       template.CSS
-	Script      template.JS
-	Data        template.JS
-	Facts       []string
-	Verdicts    []verdict
-	Cards       []card
-	Tables      []table
-	Figures     []figure
-	QueriesNote string
-	Runs        []runFacts
+	Policy       string
+	Title        string
+	Style        template.CSS
+	Script       template.JS
+	Data         template.JS
+	Facts        []string
+	Verdicts     []verdict
+	Cards        []card
+	Tables       []table
+	Figures      []figure
+	FiguresFirst bool // before the tables
+	QueriesNote  string
+	Runs         []runFacts
 }
 
 type verdict struct {
@@ -97,6 +98,7 @@ func (c *contents) html() ([]byte, error) {
 	v := view{
 		Policy: policy(), Title: c.title, Style: template.CSS(styleSource), Script: template.JS(scriptSource), Data: template.JS(data),
 		Facts: c.facts(), Verdicts: c.verdicts(), Cards: c.cards(), Tables: c.tables(), QueriesNote: queriesNote(omitted), Runs: c.runFacts(),
+		FiguresFirst: len(c.runs) > rankedRows, // the ranking is long
 	}
 	for _, p := range c.plots() {
 		svg, err := p.embedded()

@@ -27,6 +27,10 @@ type Page struct {
 	Results []*ragtest.Result // at least one, of one level; not modified
 	RankBy  string            // a metric that all results have; "": the first such
 
+	// Ties says of each of three and more results whether the queries do not tell it
+	// from the best one; nil: the page finds out, of the best ones.
+	Ties []bool
+
 	// Curves are drawn in a figure, the five highest; nil: none. Those of a sweep say
 	// how much recall its configurations have within budgets.
 	Curves []Curve
@@ -88,9 +92,10 @@ type contents struct {
 	queries []query
 	paired  bool // whether all runs have the same queries
 
-	comparison *ragtest.Comparison // of two runs; nil for another number, or if they cannot be compared
-	apart      string              // why two runs cannot be compared
-	ties       []tie               // of three and more runs
+	comparison *ragtest.Comparison      // of two runs; nil for another number, or if they cannot be compared
+	apart      string                   // why two runs cannot be compared
+	ties       []tie                    // of three and more runs
+	tied       map[*ragtest.Result]bool // what is known of them; nil: nothing
 }
 
 // query is a query with its place in each run: -1 where a run lacks it.
@@ -114,6 +119,9 @@ func (p Page) contents() (*contents, error) {
 			return nil, fmt.Errorf("result %d (%s) is %s-level, and the first %s-level", i, r.Name, r.Level, first.Level)
 		}
 	}
+	if p.Ties != nil && len(p.Ties) != len(p.Results) {
+		return nil, fmt.Errorf("field Ties: got %d for %d results", len(p.Ties), len(p.Results))
+	}
 	c := &contents{title: p.Title, corpus: p.Corpus, curves: p.Curves, runs: p.Results}
 	for _, curve := range p.Curves {
 		for _, point := range curve.Points {
@@ -124,6 +132,12 @@ func (p Page) contents() (*contents, error) {
 		if curve.Unit != p.Curves[0].Unit {
 			return nil, fmt.Errorf("field Curves: %s is in %q, and %s in %q", p.Curves[0].Name, p.Curves[0].Unit, curve.Name, curve.Unit)
 		}
+	}
+	for i, tied := range p.Ties {
+		if c.tied == nil {
+			c.tied = map[*ragtest.Result]bool{}
+		}
+		c.tied[p.Results[i]] = tied
 	}
 	if err := c.share(p.RankBy); err != nil {
 		return nil, err

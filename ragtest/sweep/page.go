@@ -39,8 +39,13 @@ func (r *Report) Results() []*ragtest.Result {
 // Page returns the page that shows the report: the cells ranked, heat maps of size and
 // overlap, scores against size, K and retrieved text, and the curves of the budget. The
 // page opens the queries of the results that are given, which are those of some cells,
-// by name, with the texts of the corpus; it may be nil.
+// by name, with the texts of the corpus; it may be nil. It takes the time of
+// [Report.Standings].
 func (r *Report) Page(corpus *spans.Corpus, results ...*ragtest.Result) report.Page {
+	return r.page(r.Standings(), corpus, results)
+}
+
+func (r *Report) page(standings []Standing, corpus *spans.Corpus, results []*ragtest.Result) report.Page {
 	p := report.Page{Title: strings.TrimSpace("sweep " + r.Name), Corpus: corpus, Results: r.Results(), RankBy: r.Metrics[0]}
 	of := map[string]*ragtest.Result{}
 	for _, result := range results {
@@ -48,6 +53,10 @@ func (r *Report) Page(corpus *spans.Corpus, results ...*ragtest.Result) report.P
 	}
 	for i, cell := range p.Results {
 		p.Results[i] = cmp.Or(of[cell.Name], cell)
+	}
+	p.Ties = make([]bool, len(r.Cells))
+	for _, s := range standings {
+		p.Ties[s.Cell] = s.Tied
 	}
 	_, unit, _ := strings.Cut(r.Budget, " ")
 	for _, c := range r.Curves {

@@ -55,7 +55,7 @@ func Run(tb testing.TB, g Grid) *Report {
 	}
 	a := r.analyse()
 	tb.Logf("%s", r.text(a))
-	if err := keep(tb, r, a, r.Page(g.Corpus, best...)); err != nil {
+	if err := keep(tb, r, a, r.page(a.cells, g.Corpus, best)); err != nil {
 		tb.Errorf("sweep: %v", err)
 	}
 	return r
