@@ -37,7 +37,7 @@ func (c *contents) rankingPlot() *Plot {
 			row.low, row.high = r.Intervals[at].Low, r.Intervals[at].High
 		}
 		b.rows = append(b.rows, row)
-		labels = append(labels, c.labels[i])
+		labels = append(labels, short(c.labels[i]))
 	}
 	rows(p, labels)
 	g := grid()
@@ -75,9 +75,9 @@ func (c *contents) kPlot() *Plot {
 		l.points = append(l.points, plotter.XY{X: float64(r.K), Y: mean})
 	}
 	p := newPlot("K", "mean "+c.metrics[0])
-	if c.withinUnit(c.metrics[0]) {
+	unit := c.withinUnit(c.metrics[0])
+	if unit {
 		scale(&p.Y)
-		p.Y.Max = 1.25 // room for the legend
 	}
 	p.Add(grid())
 	var named []string
@@ -91,10 +91,13 @@ func (c *contents) kPlot() *Plot {
 			ks = append(ks, int(point.X))
 		}
 		addLine(p, l.points, len(named))
-		named = append(named, l.name)
+		named = append(named, short(l.name))
 	}
 	if len(named) == 0 {
 		return nil
+	}
+	if unit {
+		p.Y.Max = above(named)
 	}
 	ks = distinct(ks)
 	if len(ks) > 12 {
@@ -110,6 +113,12 @@ func (c *contents) kPlot() *Plot {
 	return &Plot{"k", fmt.Sprintf("Mean %s against K, of the best configurations.", c.metrics[0]), p, figureWidth, figureHeight}
 }
 
+// short returns the name of a configuration as a figure has room for it.
+func short(name string) string { return strings.TrimPrefix(name, "chunker=") }
+
+// above returns where an axis of scores ends that has room for a legend above 1.
+func above(legend []string) float64 { return 1.1 + 0.1*float64(len(legend)) }
+
 // curvesPlot shows the highest of the page's curves: nil if it has none.
 func (c *contents) curvesPlot() *Plot {
 	curves := slices.DeleteFunc(slices.Clone(c.curves), func(c Curve) bool { return len(c.Points) == 0 })
@@ -121,7 +130,6 @@ func (c *contents) curvesPlot() *Plot {
 	shown := curves[:min(len(curves), len(series))]
 	p := newPlot("budget in "+curves[0].Unit, "mean recall")
 	scale(&p.Y)
-	p.Y.Max = 1.25 // room for the legend
 	p.Add(grid())
 	var named []string
 	for i, curve := range shown {
@@ -130,9 +138,10 @@ func (c *contents) curvesPlot() *Plot {
 			points = append(points, plotter.XY{X: point.Budget, Y: point.Recall})
 		}
 		addLine(p, points, i)
-		named = append(named, curve.Name)
+		named = append(named, short(curve.Name))
 	}
 	fromZero(&p.X)
+	p.Y.Max = above(named)
 	legend(p, named)
 	caption := "Recall within budgets of text that every configuration may fill with its chunks, best first."
 	if len(shown) < len(curves) {
