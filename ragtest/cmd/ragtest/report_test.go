@@ -87,7 +87,7 @@ func TestReportOfASweep(t *testing.T) {
 	succeed(t, handbookArgs(dir, "-chunker", "fixed/size=100", "-chunker", "fixed/size=300", "-k-values", "1,5")...)
 	want := files(t, dir)
 	page := filepath.Join(dir, "page.html")
-	succeed(t, "report", "-html", page, "-title", "sweep handbook.golden.jsonl", "-corpus", filepath.Join(handbookData, "handbook"), "-rank-by", "span_recall", filepath.Join(dir, "sweep.json"))
+	succeed(t, "report", "-html", page, "-corpus", filepath.Join(handbookData, "handbook"), filepath.Join(dir, "sweep.json"))
 	if got := files(t, dir)["page.html"]; got != want["sweep.html"] {
 		t.Error("ragtest report of a sweep does not write the page of ragtest sweep")
 	}
