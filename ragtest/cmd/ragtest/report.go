@@ -37,8 +37,9 @@ var reportCommand = command{
 const reportHelp = `
 RESULT.json is a result as the library writes it: ragtest.json of a test's artifacts, a
 baseline, or a file of the folder results of ragtest sweep; it may be compressed with
-gzip, and be -, standard input. A sweep.json stands for the results of all its cells.
-One result is shown by itself, two side by side, the older first, and more ranked.
+gzip, and be -, standard input. A sweep.json stands for the results of all its cells,
+and by itself also for its curves and ties. One result is shown alone, two side by side,
+the older first, and more ranked.
 
 The page is one file that loads nothing. Without -html, -markdown, -step-summary and
 -plots, it is written to report.html. What is written is named on standard error, a line

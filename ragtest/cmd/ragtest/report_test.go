@@ -84,7 +84,7 @@ func TestReportWritesAPageUnlessToldOtherwise(t *testing.T) {
 
 func TestReportOfASweep(t *testing.T) {
 	dir := t.TempDir()
-	succeed(t, handbookArgs(dir, "-chunker", "fixed/size=100", "-chunker", "fixed/size=300", "-k-values", "1,5")...)
+	succeed(t, handbookArgs(dir, "-chunker", "fixed/size=100", "-chunker", "fixed/size=300", "-k-values", "1,5", "-budget", "200 tokens")...)
 	want := files(t, dir)
 	page := filepath.Join(dir, "page.html")
 	succeed(t, "report", "-html", page, "-corpus", filepath.Join(handbookData, "handbook"), filepath.Join(dir, "sweep.json"))
@@ -93,7 +93,7 @@ func TestReportOfASweep(t *testing.T) {
 	}
 	succeed(t, "report", "-plots", dir, filepath.Join(dir, "sweep.json"))
 	all := files(t, dir)
-	for _, name := range []string{"ranking", "size", "cost"} {
+	for _, name := range []string{"ranking", "size", "k", "cost", "recall-within-budget"} {
 		if all[name+".svg"] == "" {
 			t.Errorf("there is no figure %s", name)
 		}

@@ -100,7 +100,7 @@ in the output directory.
 Written to the output directory:
 
 	sweep.json, sweep.csv    the report
-	sweep.html               the report as a page, with what each query retrieved
+	sweep.html               the report as a page, with its curves and what queries retrieved
 	sweep-0-of-4.json        the report of a shard, in place of these
 	cells/                   finished cells: an interrupted sweep goes on from there
 	results/                 the result of each cell, for ragtest compare and report
