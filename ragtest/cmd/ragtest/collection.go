@@ -43,9 +43,9 @@ func (c *collection) dropShort(least int, l *ledger) {
 		kept = append(kept, withAnswers(q, long))
 	}
 	c.tokens = kept
-	why := fmt.Sprintf("left out, for having fewer than %d characters", least)
-	l.note(answers, "answer", "answers", why)
-	l.note(queries, "query", "queries", "left out, for all their answers are that short")
+	why := fmt.Sprintf("left out, for an answer has fewer than %d characters", least)
+	l.leaveOut(answers, "answer", "answers", why)
+	l.leaveOut(queries, "query", "queries", "left out, for all their answers are that short")
 }
 
 // answersOf returns the answers of a query: none if it has no relevant span.

@@ -57,8 +57,8 @@ What can be converted to what:
 	trec                                 no         no                    no    yes
 
 What the form of OUT cannot hold is counted on standard error, as "lost: …"; so is
-what reading had to leave out. With -strict, it is an error. What you asked to be left
-out, and what is merely worth knowing, is a "note: …".
+what was left out on reading. With -strict, it is an error, unless you asked for it, as
+with -min-answer-length. What is merely worth knowing is a "note: …".
 
 Several answers of one question are alternatives. Offsets are verified on reading and
 are characters in all forms that are written. The same input is converted to the same
