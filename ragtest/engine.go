@@ -250,6 +250,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Name:              e.name,
 		Level:             e.level.name(),
 		K:                 e.k,
+		TokenBudget:       e.tokenBudget,
 		Chunks:            len(e.indexed),
 		Metrics:           make([]Score, len(e.metrics)),
 		Queries:           make([]QueryResult, len(e.queries)),
@@ -260,15 +261,8 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	r.Diagnostics.Warnings = slices.Clip(r.Diagnostics.Warnings)
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
-	d, ok := e.retriever.(*dense[C])
-	if ok {
-		if d.pooled != nil {
-			r.Diagnostics.IndexBytes = new(d.pooled.queries.MatrixBytes(len(e.indexed)))
-		} else if sized, ok := d.store.(SizedStore); ok {
-			r.Diagnostics.IndexBytes = new(sized.IndexBytes())
-		}
-	}
-	if ok && e.repeated > 0 {
+	r.Diagnostics.IndexBytes = e.indexBytes()
+	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
 		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
 	columns := make([][]float64, len(e.metrics))
@@ -296,17 +290,31 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		return nil, err
 	}
 	bootstrapping.Wait()
-	e.summarise(r)
 	r.Trace = e.trace.trace()
 	if l, ok := any(e.level).(amender); ok {
 		l.amend(r)
 	}
+	e.summarise(r)
 	r.Elapsed = time.Since(e.began)
 	return r, nil
 }
 
+// indexBytes returns the size of the store, nil if it does not tell.
+func (e *engine[C]) indexBytes() *int64 {
+	if d, ok := e.retriever.(*dense[C]); ok {
+		if d.pooled != nil {
+			return new(d.pooled.queries.MatrixBytes(len(e.indexed)))
+		}
+		if sized, ok := d.store.(SizedStore); ok {
+			return new(sized.IndexBytes())
+		}
+	}
+	return nil
+}
+
 // summarise sets what follows from the rest of a result.
 func (e *engine[C]) summarise(r *Result) {
+	e.countTokens(r)
 	r.Budgets = r.measureBudgets()
 	r.Slices = nil
 	for _, c := range e.slices {

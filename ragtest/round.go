@@ -192,7 +192,7 @@ func (e *engine[C]) score(ctx context.Context, lists [][]ScoredChunk[C]) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		lists[i] = lists[i][:min(len(lists[i]), e.k)]
+		lists[i] = e.fitting(lists[i][:min(len(lists[i]), e.k)])
 		scores[i] = all[i*n : (i+1)*n]
 		if err := e.level.score(i, lists[i], scores[i]); err != nil {
 			return fmt.Errorf("%s: %w", e.query(i), err)

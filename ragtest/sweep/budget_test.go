@@ -109,6 +109,38 @@ func TestShortRankingsAreToldOf(t *testing.T) {
 	}
 }
 
+// A query with alternatives counts as its best answer does, as in the scores of cells.
+func TestAlternativesOfCurves(t *testing.T) {
+	var docs []*spans.Document
+	for id, text := range map[spans.DocumentID]string{"a": "Notice is given in writing.", "b": "The notice period is three months."} {
+		d, err := spans.NewDocument(id, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, d)
+	}
+	corpus, err := spans.NewCorpus(docs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ragtest.TokenQuery{Query: ragtest.Query{ID: "q", Text: "notice period in months"}, Relevant: []spans.Span{{Doc: "a", Start: 0, End: 27}}}
+	g := sweep.Grid{Corpus: corpus, Queries: []ragtest.TokenQuery{q}, ChunkerNames: []string{"fixed/size=100"}, Embedders: []ragtest.Embedder{lexical.Embedder{}},
+		K: []int{1}, Budget: sweep.AtCharacters(40), Dir: t.TempDir()}
+	one := evaluate(t, g)
+	q.Alternatives = [][]spans.Span{{{Doc: "b", Start: 0, End: 34}}}
+	g.Queries = []ragtest.TokenQuery{q}
+	several := evaluate(t, g)
+	if got, want := [2]float64{one.Curves[0].Recall, several.Curves[0].Recall}, [2]float64{0, 1}; got != want {
+		t.Errorf("got the recalls %v of the curves, want %v", got, want)
+	}
+	if got, want := [2]float64{one.Cells[0].Scores[0][0], several.Cells[0].Scores[0][0]}, [2]float64{0, 1}; got != want {
+		t.Errorf("got the recalls %v of the cells, want %v", got, want)
+	}
+	if several.Work.Kept != 0 || one.QueriesFingerprint == several.QueriesFingerprint {
+		t.Error("queries with and without alternatives count as the same")
+	}
+}
+
 // Within a budget of exactly five chunks a curve has the recall that the metric has at
 // K = 5, alternatives and equivalent text included.
 func TestCurveIsRecall(t *testing.T) {

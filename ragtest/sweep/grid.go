@@ -43,6 +43,7 @@ type Grid struct {
 	Rerankers    []ragtest.Reranker[chunkers.PositionAwareChunk]  // nil: none. A nil element is the choice of none
 	K            []int                                            // nil: 5
 	FetchK       []int                                            // candidates for the rerankers; nil: 4*K. Combinations with FetchK < K are left out
+	Skip         func(Configuration) bool                         // says which combinations to leave out; nil: none
 
 	// NewStore makes the store of one chunker and embedder; nil: ragtest.NewMemoryStore.
 	// A store that is an io.Closer is closed when that pair is done.
@@ -177,6 +178,9 @@ func (g Grid) plan() (*plan, error) {
 	}
 	p.layOut()
 	if p.cells == 0 {
+		if g.Skip != nil {
+			return nil, errors.New("field Skip: every combination is skipped, or has FetchK < K")
+		}
 		return nil, fmt.Errorf("fields K and FetchK: every combination of %v and %v has FetchK < K", p.ks, g.FetchK)
 	}
 	return p, p.checkCells()
@@ -228,6 +232,9 @@ func (p *plan) layOut() {
 			for _, reranker := range p.rerankers {
 				for _, fetchK := range p.fetchKs(reranker) {
 					r := &ranking{number: rankings, reranker: reranker, fetchK: fetchK}
+					if p.Skip != nil && p.Skip(p.configuration(g, r)) {
+						continue
+					}
 					for _, k := range p.ks {
 						switch {
 						case reranker == nil || len(p.FetchK) > 0 && fetchK >= k || len(p.FetchK) == 0 && fetchK == 4*k:
@@ -243,7 +250,9 @@ func (p *plan) layOut() {
 					}
 				}
 			}
-			p.groups = append(p.groups, g)
+			if len(g.rankings) > 0 {
+				p.groups = append(p.groups, g)
+			}
 		}
 	}
 }
@@ -263,11 +272,13 @@ func (p *plan) fetchKs(r reranker) []int {
 	return list
 }
 
+func (p *plan) configuration(g *group, r *ranking) Configuration {
+	return Configuration{Chunker: nameOf(p.chunkers[g.chunker]), Embedder: nameOf(g.embedder), Retriever: nameOf(g.retriever),
+		Reranker: nameOf(r.reranker), FetchK: r.fetchK}
+}
+
 func (p *plan) cell(g *group, r *ranking, k int) Cell {
-	c := Cell{Index: p.cells, K: k, Configuration: Configuration{
-		Chunker: nameOf(p.chunkers[g.chunker]), Embedder: nameOf(g.embedder), Retriever: nameOf(g.retriever),
-		Reranker: nameOf(r.reranker), FetchK: r.fetchK,
-	}}
+	c := Cell{Index: p.cells, K: k, Configuration: p.configuration(g, r)}
 	c.Name = c.Configuration.name() + fmt.Sprintf("/k=%d", k)
 	return c
 }

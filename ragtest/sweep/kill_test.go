@@ -51,7 +51,8 @@ func TestKilledSweepGoesOn(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- c.Wait() }()
-		for running := true; running && kept() < before+5; {
+		running := true
+		for running && kept() < before+5 {
 			select {
 			case <-ended:
 				running = false
@@ -59,6 +60,9 @@ func TestKilledSweepGoesOn(t *testing.T) {
 			}
 		}
 		c.Process.Kill()
+		if running {
+			<-ended
+		}
 		if kept() == before {
 			t.Fatal("a process that swept kept nothing")
 		}

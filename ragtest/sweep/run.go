@@ -2,13 +2,12 @@ package sweep
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
+	"github.com/rageval/rageval/internal/progress"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/report"
 )
@@ -17,12 +16,14 @@ import (
 //
 //  1. The context is that of [ragtest.RunTokenLevel]: it ends a little before -timeout
 //     would end the test binary. With a Dir, the next run goes on from there.
-//  2. With -v, progress is printed, at most a line every two seconds.
+//  2. With -v, progress is printed: a bar where standard error is a terminal, as where
+//     a test binary is run by itself; under go test, which reads both outputs, at most
+//     a line every two seconds.
 //  3. The report is logged, and kept as sweep.json, sweep.csv and sweep.html in the
 //     artifact directory of the test (go test -artifacts); a second sweep of one test
 //     has its number in the names. The page is [Report.Page], with the queries of the
-//     best cells that were evaluated. The mean of the first cell goes to the attribute sweep.best,
-//     its name to sweep.best.cell.
+//     best cells that were evaluated. The mean of the first cell goes to the attribute
+//     sweep.best, its name to sweep.best.cell.
 //  4. An error fails the test at once.
 //
 // In a benchmark, each cell is a sub-benchmark with the name of the cell, and Run
@@ -44,7 +45,9 @@ func Run(tb testing.TB, g Grid) *Report {
 	ctx, cancel := ragtest.TestContext(tb)
 	defer cancel()
 	if g.Progress == nil && testing.Verbose() {
-		g.Progress = lines(tb)
+		meter := newMeter(tb)
+		g.Progress = meter.Tell
+		defer meter.Stop()
 	}
 	var best []*ragtest.Result
 	keepBest(&g, &best)
@@ -61,18 +64,12 @@ func Run(tb testing.TB, g Grid) *Report {
 	return r
 }
 
-// progressEvery is the least time between two lines of progress.
-const progressEvery = 2 * time.Second
-
-// lines returns what prints progress.
-func lines(tb testing.TB) func(done, total int, last string) {
-	printed := time.Now()
-	return func(done, total int, last string) {
-		if time.Since(printed) >= progressEvery {
-			printed = time.Now()
-			fmt.Fprintf(tb.Output(), "sweep: %d of %d cells, the last of %s\n", done, total, last)
-		}
+// newMeter returns what prints progress.
+func newMeter(tb testing.TB) *progress.Meter {
+	if progress.Terminal(os.Stderr) {
+		return progress.New(os.Stderr, "sweep", "cells", true)
 	}
+	return progress.New(tb.Output(), "sweep", "cells", false)
 }
 
 // keep writes the report to the artifact directory, and the best cell to the

@@ -133,6 +133,48 @@ func encode(tb testing.TB, v any) string {
 	return string(data)
 }
 
+// What is skipped is not part of the grid, and changes nothing else.
+func TestSkip(t *testing.T) {
+	all := evaluate(t, handbook(t))
+	g := handbook(t)
+	g.Skip = func(c sweep.Configuration) bool {
+		return c.Chunker == "fixed/size=100" || c.Embedder == "lexical" && c.Reranker != "" || c.Retriever != "" && c.FetchK == 10
+	}
+	some := evaluate(t, g)
+	var want []sweep.Cell
+	for _, c := range all.Cells {
+		if !g.Skip(c.Configuration) {
+			c.Index = len(want)
+			want = append(want, c)
+		}
+	}
+	if len(want) == len(all.Cells) || len(want) == 0 {
+		t.Fatalf("%d of %d cells are left: this test checks nothing", len(want), len(all.Cells))
+	}
+	if diff := cmp.Diff(want, some.Cells); diff != "" {
+		t.Errorf("the cells differ (-want +got):\n%s", diff)
+	}
+	if some.Work.Chunked.Done >= all.Work.Chunked.Done {
+		t.Errorf("chunked %d documents, want fewer than the %d of the whole grid", some.Work.Chunked.Done, all.Work.Chunked.Done)
+	}
+	var parts []*sweep.Report
+	for i := range 4 {
+		g.Shard = sweep.Shard{Index: i, Count: 4}
+		parts = append(parts, evaluate(t, g))
+	}
+	merged, err := sweep.Merge(parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if encode(t, merged) != encode(t, some) {
+		t.Error("the shards of a grid of which some is skipped merge to another report")
+	}
+	g.Shard, g.Skip = sweep.Shard{}, func(sweep.Configuration) bool { return true }
+	if _, err := g.Evaluate(t.Context()); err == nil || !strings.Contains(err.Error(), "Skip") {
+		t.Errorf("everything is skipped: got the error %v, want one that names Skip", err)
+	}
+}
+
 // single evaluates the configuration of a cell alone.
 func single(tb testing.TB, g sweep.Grid, c sweep.Cell) *ragtest.Result {
 	tb.Helper()
