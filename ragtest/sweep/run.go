@@ -22,8 +22,8 @@ import (
 //  3. The report is logged, and kept as sweep.json, sweep.csv and sweep.html in the
 //     artifact directory of the test (go test -artifacts); a second sweep of one test
 //     has its number in the names. The page is [Report.Page], with the queries of the
-//     best cells that were evaluated. The mean of the first cell goes to the attribute sweep.best,
-//     its name to sweep.best.cell.
+//     best cells that were evaluated. The mean of the first cell goes to the attribute
+//     sweep.best, its name to sweep.best.cell.
 //  4. An error fails the test at once.
 //
 // In a benchmark, each cell is a sub-benchmark with the name of the cell, and Run
