@@ -28,7 +28,7 @@ type Meter struct {
 }
 
 const (
-	barWidth  = 30
+	barWidth  = 20
 	lineWidth = 78 // of the bar with all that is beside it
 )
 

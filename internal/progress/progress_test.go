@@ -45,9 +45,9 @@ func TestBar(t *testing.T) {
 		t.Fatalf("got %d drawings, want 3: %q", len(draws), b.String())
 	}
 	for i, want := range []string{
-		"sweep [" + strings.Repeat(".", 30) + "] 0 of 4 cells  first",
-		"sweep [" + strings.Repeat("#", 15) + strings.Repeat(".", 15) + "] 2 of 4 cells  long long",
-		"sweep [" + strings.Repeat("#", 30) + "] 4 of 4 cells  last",
+		"sweep [....................] 0 of 4 cells  first",
+		"sweep [##########..........] 2 of 4 cells  long long",
+		"sweep [####################] 4 of 4 cells  last",
 	} {
 		if !strings.HasPrefix(draws[i], want) || utf8.RuneCountInString(strings.TrimSuffix(draws[i], "\x1b[K")) > lineWidth {
 			t.Errorf("drawing %d: got %q, want %q and at most %d characters", i, draws[i], want, lineWidth)

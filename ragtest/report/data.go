@@ -87,32 +87,57 @@ type passageData struct {
 	Rank  int    `json:"r,omitempty"`
 }
 
-// detailed returns how many runs, the first, the page can open queries of.
-func (c *contents) detailed() int {
-	n, queries := 0, 0
+// detailed returns the runs of which the page can open queries: the best of those
+// that have more of them than scores or, if none has, of all.
+func (c *contents) detailed() []int {
+	summaries := 0
 	for _, r := range c.runs {
+		if isSummary(r) {
+			summaries++
+		}
+	}
+	var runs []int
+	queries := 0
+	for i, r := range c.runs {
+		if isSummary(r) && summaries < len(c.runs) {
+			continue
+		}
 		queries += len(r.Queries)
-		if n >= 2 && queries > detailedQueries {
+		if len(runs) >= 2 && queries > detailedQueries {
 			break
 		}
-		n++
+		runs = append(runs, i)
 	}
-	return n
+	return runs
+}
+
+// isSummary reports whether a result has no more of its queries than their scores.
+func isSummary(r *ragtest.Result) bool {
+	return len(r.Queries) > 0 && !slices.ContainsFunc(r.Queries, func(q ragtest.QueryResult) bool {
+		return q.Text != "" || len(q.Hits)+len(q.Relevant) > 0
+	})
 }
 
 // omitted is what the page leaves out to stay small.
 type omitted struct {
 	runs       int // of which no query is shown
+	summaries  int // those of them that have no more than scores
 	queries    int // those with the highest scores
 	characters int // of texts
 }
 
 // data returns the data of the page, and what was left out of it.
 func (c *contents) data() (encoded []byte, out omitted, err error) {
-	d := pageData{Level: c.runs[0].Level, Texts: []string{}, Docs: []docData{}, Queries: []queryData{}}
-	n := c.detailed()
-	out.runs = len(c.runs) - n
-	for i, r := range c.runs[:n] {
+	d := pageData{Level: c.runs[0].Level, Runs: []runData{}, Texts: []string{}, Docs: []docData{}, Queries: []queryData{}}
+	runs := c.detailed()
+	out.runs = len(c.runs) - len(runs)
+	for i, r := range c.runs {
+		if isSummary(r) && !slices.Contains(runs, i) {
+			out.summaries++
+		}
+	}
+	for _, i := range runs {
+		r := c.runs[i]
 		run := runData{Name: c.labels[i], Metrics: []string{}, Recall: stages(r.RecallLosses), Kinds: stages(r.PrecisionLosses)}
 		for _, s := range r.Metrics {
 			run.Metrics = append(run.Metrics, s.Metric)
@@ -120,13 +145,13 @@ func (c *contents) data() (encoded []byte, out omitted, err error) {
 		d.Runs = append(d.Runs, run)
 	}
 	library := newLibrary(c.corpus)
-	queries, left, err := c.small(n)
+	queries, left, err := c.small(runs)
 	if err != nil {
 		return nil, out, err
 	}
 	out.queries = left
 	for _, i := range queries {
-		shown, err := c.query(library, c.queries[i], n)
+		shown, err := c.query(library, c.queries[i], runs)
 		if err != nil {
 			return nil, out, err
 		}
@@ -150,16 +175,16 @@ func (c *contents) data() (encoded []byte, out omitted, err error) {
 	return encoded, out, err
 }
 
-// small returns the queries of the first n runs, in their order, that the page
+// small returns the queries of the runs, in their order, that the page
 // shows, and how many it does not: all that fit or, if not all do, those that the
 // first run scores lowest or, of two, the second.
-func (c *contents) small(n int) (shown []int, left int, err error) {
+func (c *contents) small(runs []int) (shown []int, left int, err error) {
 	var all []int
 	sizes := make([]int, len(c.queries))
 	total := 0
 	library := newLibrary(nil)
 	for i, q := range c.queries {
-		found, err := c.query(library, q, n)
+		found, err := c.query(library, q, runs)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -176,9 +201,9 @@ func (c *contents) small(n int) (shown []int, left int, err error) {
 	if total <= queriesBudget {
 		return all, 0, nil
 	}
-	last := 0
+	last := runs[0]
 	if len(c.runs) == 2 {
-		last = n - 1
+		last = runs[len(runs)-1]
 	}
 	slices.SortStableFunc(all, func(i, j int) int {
 		return cmp.Compare(c.score(last, i, c.metrics[0]), c.score(last, j, c.metrics[0]))
@@ -214,26 +239,27 @@ func stages(losses []ragtest.Loss) []string {
 	return names
 }
 
-// query returns what the page shows of a query in the first n runs: nil if none of
-// them has it.
-func (c *contents) query(l *library, q query, n int) (*queryData, error) {
+// query returns what the page shows of a query in some runs: nil if none of them has
+// it.
+func (c *contents) query(l *library, q query, runs []int) (*queryData, error) {
 	var shown *queryData
-	runs := make([]*foundData, n)
-	for i, at := range q.in[:n] {
+	of := make([]*foundData, len(runs))
+	for i, run := range runs {
+		at := q.in[run]
 		if at < 0 {
 			continue
 		}
-		r := c.runs[i]
+		r := c.runs[run]
 		found, relevant, err := show(l, r, &r.Queries[at])
 		if err != nil {
-			return nil, fmt.Errorf("%s: query %s: %w", c.labels[i], q.id, err)
+			return nil, fmt.Errorf("%s: query %s: %w", c.labels[run], q.id, err)
 		}
 		if shown == nil {
-			shown = &queryData{ID: q.id, Text: r.Queries[at].Text, Metadata: r.Queries[at].Metadata, Relevant: relevant, Runs: runs}
+			shown = &queryData{ID: q.id, Text: r.Queries[at].Text, Metadata: r.Queries[at].Metadata, Relevant: relevant, Runs: of}
 		} else if !reflect.DeepEqual(relevant, shown.Relevant) {
 			found.Relevant = &relevant
 		}
-		runs[i] = found
+		of[i] = found
 	}
 	return shown, nil
 }

@@ -10,7 +10,7 @@
 //
 // and go test -artifacts keeps report.html among its artifacts. [Page] makes one
 // of results that are at hand, such as those read from ragtest.json: one; two
-// side by side; or more, ranked.
+// side by side; or more, ranked. Package sweep makes one of a sweep.
 //
 // The HTML file is complete in itself. It loads nothing, and its content security
 // policy lets it load and run nothing but what it holds, by hash. Documents,

@@ -23,8 +23,9 @@ func (c *contents) plots() []Plot {
 	case 2:
 		all = []*Plot{c.metricsPlot(), c.changesPlot(), c.depthPlot(), c.budgetPlot()}
 	default:
-		all = []*Plot{c.rankingPlot(), c.heatMap(), c.sizePlot(), c.costPlot()}
+		all = append(append([]*Plot{c.rankingPlot()}, c.heatMaps()...), c.sizePlot(), c.kPlot(), c.costPlot())
 	}
+	all = append(all, c.curvesPlot())
 	var plots []Plot
 	for _, p := range all {
 		if p != nil {

@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rageval/rageval/ragtest"
 )
@@ -33,6 +35,7 @@ func TestFigures(t *testing.T) {
 		"one":   {"metrics", "recall-lost", "recall-by-rank", "recall-by-budget", "scores"},
 		"two":   {"metrics", "changes", "recall-by-rank", "recall-by-budget"},
 		"four":  {"ranking", "size-and-overlap", "size", "cost"},
+		"sweep": {"ranking", "size-and-overlap-1", "size-and-overlap-2", "size", "k", "recall-within-budget"},
 		"chunk": {"metrics", "recall-lost", "recall-by-rank", "recall-by-budget", "scores"},
 	} {
 		p := pages(t)[name]
@@ -180,6 +183,19 @@ func TestRankingSaysWhatTies(t *testing.T) {
 	if want := []tie{best, tied, worse}; !cmp.Equal(c.ties, want) {
 		t.Errorf("got the verdicts %v, want %v", c.ties, want)
 	}
+	p.Ties = []bool{true, false, true} // bad ties, near does not
+	known, err := p.contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []tie{best, worse, tied}; !cmp.Equal(known.ties, want) {
+		t.Errorf("got the verdicts %v, want those that were given, %v", known.ties, want)
+	}
+	p.Ties = p.Ties[:1]
+	if _, err := p.contents(); err == nil {
+		t.Error("fewer ties than results are no error")
+	}
+	p.Ties = nil
 	near.Queries = near.Queries[1:]
 	if c, err = p.contents(); err != nil {
 		t.Fatal(err)
@@ -207,5 +223,76 @@ func TestSparseResults(t *testing.T) {
 		if found := infinite.Find(page); found != nil {
 			t.Errorf("a figure holds %s", found)
 		}
+	}
+}
+
+// Overlaps are shown in percent where that makes fewer rows, and kinds that have no two
+// sizes and overlaps have no map.
+func TestHeatMaps(t *testing.T) {
+	all := map[settings][]float64{
+		{"a", 200, 20}: {0.5}, {"a", 200, 40}: {0.6}, {"a", 400, 40}: {0.7, 0.9}, {"a", 400, 80}: {0.4},
+		{"b", 200, 20}: {0.5}, {"b", 200, 40}: {0.6}, {"b", 400, 20}: {0.7},
+		{"c", 200, 20}: {0.5}, {"c", 400, 20}: {0.6},
+	}
+	got := map[string]heatMap{}
+	for _, kind := range []string{"a", "b", "c"} {
+		if m, ok := newHeatMap(all, kind); ok {
+			got[kind] = m
+		}
+	}
+	none := math.NaN()
+	want := map[string]heatMap{
+		"a": {"a", "overlap, % of the size", []int{200, 400}, []int{10, 20}, cells{[][]float64{{0.5, 0.8}, {0.6, 0.4}}, 0.4, 0.8}},
+		"b": {"b", "overlap", []int{200, 400}, []int{20, 40}, cells{[][]float64{{0.5, 0.7}, {0.6, none}}, 0.5, 0.7}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(heatMap{}, cells{}), cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("maps (-want +got)\n%s", diff)
+	}
+}
+
+func TestCurvesAreChecked(t *testing.T) {
+	for name, c := range map[string]struct {
+		curves []Curve
+		want   string
+	}{
+		"not a number": {[]Curve{{"a", "tokens", []CurvePoint{{1, math.NaN()}}}}, "want finite numbers"},
+		"units":        {[]Curve{{"a", "tokens", nil}, {"b", "characters", nil}}, `a is in "tokens", and b in "characters"`},
+	} {
+		p := pages(t)["four"]
+		p.Curves = c.curves
+		if _, err := p.HTML(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Where not all runs have hits, what all know of their length counts.
+func TestCharacters(t *testing.T) {
+	p := pages(t)["four"]
+	full, err := p.contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of, what := full.characters(); len(of) != 4 || of[0] != depths(full.runs[0])[1].characters || what != "distinct text" {
+		t.Errorf("got %v of %s, want the distinct text of each run", of, what)
+	}
+	p.Results = slices.Clone(p.Results)
+	bare := *p.Results[3]
+	bare.Queries = nil
+	p.Results[3] = &bare
+	some, err := p.contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, what := some.characters()
+	for i, r := range some.runs {
+		want := slices.IndexFunc(r.Budgets, func(s ragtest.Score) bool { return s.Metric == "retrieved_characters" })
+		if of[i] != r.Budgets[want].Value || what != "the text of all chunks" {
+			t.Errorf("run %d: got %v of %s, want %v", i, of[i], what, r.Budgets[want].Value)
+		}
+	}
+	bare.Budgets = nil
+	if of, _ := some.characters(); of != nil {
+		t.Errorf("got %v, though one run does not tell", of)
 	}
 }

@@ -29,18 +29,19 @@ var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
 // view is what the template shows.
 type view struct {
-	Policy      string
-	Title       string
-	Style       template.CSS
-	Script      template.JS
-	Data        template.JS
-	Facts       []string
-	Verdicts    []verdict
-	Cards       []card
-	Tables      []table
-	Figures     []figure
-	QueriesNote string
-	Runs        []runFacts
+	Policy       string
+	Title        string
+	Style        template.CSS
+	Script       template.JS
+	Data         template.JS
+	Facts        []string
+	Verdicts     []verdict
+	Cards        []card
+	Tables       []table
+	Figures      []figure
+	FiguresFirst bool // before the tables
+	QueriesNote  string
+	Runs         []runFacts
 }
 
 type verdict struct {
@@ -97,6 +98,7 @@ func (c *contents) html() ([]byte, error) {
 	v := view{
 		Policy: policy(), Title: c.title, Style: template.CSS(styleSource), Script: template.JS(scriptSource), Data: template.JS(data),
 		Facts: c.facts(), Verdicts: c.verdicts(), Cards: c.cards(), Tables: c.tables(), QueriesNote: queriesNote(omitted), Runs: c.runFacts(),
+		FiguresFirst: len(c.runs) > rankedRows, // the ranking is long
 	}
 	for _, p := range c.plots() {
 		svg, err := p.embedded()
@@ -250,7 +252,7 @@ func ceiling(r *ragtest.Result, metric string) (float64, bool) {
 
 func queriesNote(o omitted) string {
 	var left []string
-	if o.runs > 0 {
+	if o.runs -= o.summaries; o.runs > 0 {
 		left = append(left, count(o.runs, "run", "runs")+" that rank lowest")
 	}
 	if o.queries > 0 {
@@ -260,6 +262,9 @@ func queriesNote(o omitted) string {
 		left = append(left, count(o.characters, "character", "characters")+" of the texts")
 	}
 	var notes []string
+	if o.summaries > 0 {
+		notes = append(notes, "Of "+count(o.summaries, "run", "runs")+" nothing but the scores is known here.")
+	}
 	if len(left) > 0 {
 		notes = append(notes, "Left out here to keep the file small: "+strings.Join(left, "; ")+".")
 	}

@@ -15,7 +15,9 @@ import (
 
 // Page is what a report shows: one result; two side by side, the older first; or
 // three and more, ranked. Results of three and more runs that are not over the
-// same queries are ranked too, but which of them tie is then not said.
+// same queries are ranked too, but which of them tie is then not said. Results that have
+// no more of their queries than the scores, as those of a sweep's cells, are ranked and
+// drawn; where there are others, the page opens the queries of those alone.
 type Page struct {
 	Title string // "": the names of the runs
 
@@ -24,7 +26,25 @@ type Page struct {
 	Corpus  *spans.Corpus
 	Results []*ragtest.Result // at least one, of one level; not modified
 	RankBy  string            // a metric that all results have; "": the first such
+
+	// Ties says of each of three and more results whether the queries do not tell it
+	// from the best one; nil: the page finds out, of the best ones.
+	Ties []bool
+
+	// Curves are drawn in a figure, the five highest; nil: none. Those of a sweep say
+	// how much recall its configurations have within budgets.
+	Curves []Curve
 }
+
+// Curve is how much recall a configuration has within budgets of retrieved text.
+type Curve struct {
+	Name   string
+	Unit   string // of the budgets, such as "characters"; that of all curves
+	Points []CurvePoint
+}
+
+// CurvePoint is the mean recall within a budget.
+type CurvePoint struct{ Budget, Recall float64 }
 
 // HTML returns the page. Results that are nil, mixed levels, a query that is
 // twice in one result, a score that is not a finite number, and a span outside
@@ -65,15 +85,17 @@ func write(path string, data []byte) error {
 type contents struct {
 	title   string
 	corpus  *spans.Corpus
+	curves  []Curve
 	runs    []*ragtest.Result
 	labels  []string // of the runs: distinct, none empty
 	metrics []string // that all runs have, that which ranks first
 	queries []query
 	paired  bool // whether all runs have the same queries
 
-	comparison *ragtest.Comparison // of two runs; nil for another number, or if they cannot be compared
-	apart      string              // why two runs cannot be compared
-	ties       []tie               // of three and more runs
+	comparison *ragtest.Comparison      // of two runs; nil for another number, or if they cannot be compared
+	apart      string                   // why two runs cannot be compared
+	ties       []tie                    // of three and more runs
+	tied       map[*ragtest.Result]bool // what is known of them; nil: nothing
 }
 
 // query is a query with its place in each run: -1 where a run lacks it.
@@ -97,7 +119,26 @@ func (p Page) contents() (*contents, error) {
 			return nil, fmt.Errorf("result %d (%s) is %s-level, and the first %s-level", i, r.Name, r.Level, first.Level)
 		}
 	}
-	c := &contents{title: p.Title, corpus: p.Corpus, runs: p.Results}
+	if p.Ties != nil && len(p.Ties) != len(p.Results) {
+		return nil, fmt.Errorf("field Ties: got %d for %d results", len(p.Ties), len(p.Results))
+	}
+	c := &contents{title: p.Title, corpus: p.Corpus, curves: p.Curves, runs: p.Results}
+	for _, curve := range p.Curves {
+		for _, point := range curve.Points {
+			if math.IsNaN(point.Budget+point.Recall) || math.IsInf(point.Budget+point.Recall, 0) {
+				return nil, fmt.Errorf("field Curves: %s: got the point %v, want finite numbers", curve.Name, point)
+			}
+		}
+		if curve.Unit != p.Curves[0].Unit {
+			return nil, fmt.Errorf("field Curves: %s is in %q, and %s in %q", p.Curves[0].Name, p.Curves[0].Unit, curve.Name, curve.Unit)
+		}
+	}
+	for i, tied := range p.Ties {
+		if c.tied == nil {
+			c.tied = map[*ragtest.Result]bool{}
+		}
+		c.tied[p.Results[i]] = tied
+	}
 	if err := c.share(p.RankBy); err != nil {
 		return nil, err
 	}

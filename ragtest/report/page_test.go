@@ -118,6 +118,35 @@ func pageOf(t testing.TB, p Page) []byte {
 }
 
 // pages are one of each kind.
+// sweptPage is of two results and of what a sweep's report knows of others.
+func sweptPage(t testing.TB, corpus *spans.Corpus) Page {
+	p := Page{Corpus: corpus}
+	for _, kind := range []string{"fixed", "recursive"} {
+		for i, size := range []int{40, 80} {
+			for _, overlap := range []int{0, 10} {
+				for _, k := range []int{1, 3} {
+					r := *evaluate(t, 40, 0)
+					r.K = k
+					r.Components.Chunker = fmt.Sprintf("%s/size=%d/overlap=%d", kind, size, overlap)
+					r.Name = fmt.Sprintf("chunker=%s/k=%d", r.Components.Chunker, k)
+					r.Budgets = nil
+					r.Metrics = slices.Clone(r.Metrics)
+					r.Metrics[0].Value = 0.3 + 0.1*float64(k+i) + 0.02*float64(len(p.Results)%3)
+					if len(p.Results) > 1 {
+						r.Queries = slices.Clone(r.Queries)
+						for j, q := range r.Queries {
+							r.Queries[j] = ragtest.QueryResult{ID: q.ID, Scores: q.Scores}
+						}
+					}
+					p.Results = append(p.Results, &r)
+				}
+				p.Curves = append(p.Curves, Curve{fmt.Sprintf("%s/size=%d/overlap=%d", kind, size, overlap), "cl100k", []CurvePoint{{100, 0.2}, {200, 0.5 + float64(i)/10}}})
+			}
+		}
+	}
+	return p
+}
+
 func pages(t testing.TB) map[string]Page {
 	corpus := handbook(t)
 	a, b, c, d := evaluate(t, 40, 0), evaluate(t, 60, 0), evaluate(t, 40, 10), evaluate(t, 60, 10)
@@ -126,6 +155,7 @@ func pages(t testing.TB) map[string]Page {
 		"two":   {Corpus: corpus, Results: []*ragtest.Result{a, b}},
 		"four":  {Corpus: corpus, Results: []*ragtest.Result{a, b, c, d}},
 		"chunk": {Corpus: corpus, Results: []*ragtest.Result{chunkLevel(t)}},
+		"sweep": sweptPage(t, corpus),
 	}
 }
 
@@ -176,6 +206,10 @@ func poisoned(p Page) Page {
 		}
 		poison(reflect.ValueOf(&c), "")
 		p.Results = append(p.Results, &c)
+	}
+	p.Curves = slices.Clone(p.Curves)
+	for i := range p.Curves {
+		p.Curves[i].Name, p.Curves[i].Unit = p.Curves[i].Name+payload, payload
 	}
 	return p
 }

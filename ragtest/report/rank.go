@@ -39,6 +39,9 @@ func (c *contents) rank() {
 
 // judged returns how many of the best runs are compared with the best.
 func (c *contents) judged() int {
+	if c.tied != nil {
+		return len(c.runs)
+	}
 	if !c.paired {
 		return 0
 	}
@@ -49,6 +52,16 @@ func (c *contents) judged() int {
 // test among the runs that are judged.
 func (c *contents) tie() {
 	c.ties = make([]tie, len(c.runs))
+	if c.tied != nil {
+		for i, r := range c.runs {
+			c.ties[i] = worse
+			if c.tied[r] {
+				c.ties[i] = tied
+			}
+		}
+		c.ties[0] = best
+		return
+	}
 	scores := make([][]float64, c.judged())
 	for i := range scores {
 		scores[i] = make([]float64, len(c.queries))

@@ -59,12 +59,12 @@ func (c *contents) bySettings() map[settings][]float64 {
 	return all
 }
 
-// axes returns the sizes and overlaps there are, ascending.
-func axes(all map[settings][]float64) (kinds []string, sizes, overlaps []int) {
+// axes returns the kinds and sizes there are, ascending.
+func axes(all map[settings][]float64) (kinds []string, sizes []int) {
 	for s := range all {
-		kinds, sizes, overlaps = append(kinds, s.kind), append(sizes, s.size), append(overlaps, s.overlap)
+		kinds, sizes = append(kinds, s.kind), append(sizes, s.size)
 	}
-	return distinct(kinds), distinct(sizes), distinct(overlaps)
+	return distinct(kinds), distinct(sizes)
 }
 
 func distinct[T cmp.Ordered](list []T) []T {
@@ -72,37 +72,87 @@ func distinct[T cmp.Ordered](list []T) []T {
 	return slices.Compact(list)
 }
 
-// heatMap shows the mean score by size and overlap: nil unless there are two of
-// each.
-func (c *contents) heatMap() *Plot {
+// mostMaps is how many kinds of chunkers have a heat map at most.
+const mostMaps = 12
+
+// heatMaps show the mean score by size and overlap, one for each kind of chunker that
+// has two of each, the kind with the best score first. One scale of colours is common
+// to all.
+func (c *contents) heatMaps() []*Plot {
 	all := c.bySettings()
-	_, sizes, overlaps := axes(all)
-	if len(sizes) < 2 || len(overlaps) < 2 {
-		return nil
+	kinds, _ := axes(all)
+	var maps []heatMap
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, kind := range kinds {
+		if m, ok := newHeatMap(all, kind); ok {
+			maps = append(maps, m)
+			low, high = min(low, m.low), max(high, m.high)
+		}
 	}
-	m := cells{low: math.Inf(1), high: math.Inf(-1)}
-	for _, overlap := range overlaps {
-		var row []float64
-		for _, size := range sizes {
-			var scores []float64
-			for _, s := range slices.SortedFunc(maps.Keys(all), compareSettings) {
-				if s.size == size && s.overlap == overlap {
-					scores = append(scores, all[s]...)
-				}
-			}
-			v := meanOf(scores)
-			row = append(row, v)
-			if !math.IsNaN(v) {
-				m.low, m.high = min(m.low, v), max(m.high, v)
+	slices.SortStableFunc(maps, func(a, b heatMap) int { return cmp.Compare(b.high, a.high) })
+	var plots []*Plot
+	for i, m := range maps[:min(len(maps), mostMaps)] {
+		p := newPlot("size of chunks", m.overlap)
+		p.X.Tick.Marker, p.Y.Tick.Marker = numbered(m.sizes), numbered(m.overlaps)
+		p.Add(cells{m.values, low, high})
+		name, caption := "size-and-overlap", fmt.Sprintf("Mean %s by size and overlap, over all runs with these", c.metrics[0])
+		if len(maps) > 1 {
+			name = fmt.Sprintf("%s-%d", name, i+1)
+			caption += ", of chunker " + m.kind
+		}
+		plots = append(plots, &Plot{name, caption + ".", p, figureWidth, vg.Length(60 + 30*len(m.overlaps))})
+	}
+	return plots
+}
+
+// heatMap has the mean scores of one kind of chunker.
+type heatMap struct {
+	kind            string
+	overlap         string // what the overlaps are
+	sizes, overlaps []int
+	cells
+}
+
+// newHeatMap returns that of a kind; false unless it has two sizes and overlaps. The
+// overlaps are in percent of the size where these are fewer numbers.
+func newHeatMap(all map[settings][]float64, kind string) (heatMap, bool) {
+	units := []struct {
+		name string
+		of   func(s settings) int
+	}{
+		{"overlap", func(s settings) int { return s.overlap }},
+		{"overlap, % of the size", func(s settings) int { return int(math.Round(100 * float64(s.overlap) / float64(max(s.size, 1)))) }},
+	}
+	var best heatMap
+	for _, unit := range units {
+		m := heatMap{kind: kind, overlap: unit.name}
+		scores := map[[2]int][]float64{} // by size and overlap
+		for _, s := range slices.SortedFunc(maps.Keys(all), compareSettings) {
+			if s.kind == kind {
+				m.sizes, m.overlaps = append(m.sizes, s.size), append(m.overlaps, unit.of(s))
+				at := [2]int{s.size, unit.of(s)}
+				scores[at] = append(scores[at], all[s]...)
 			}
 		}
-		m.values = append(m.values, row)
+		m.sizes, m.overlaps = distinct(m.sizes), distinct(m.overlaps)
+		if best.kind != "" && len(best.overlaps) <= len(m.overlaps) {
+			break
+		}
+		m.low, m.high = math.Inf(1), math.Inf(-1)
+		for _, overlap := range m.overlaps {
+			var row []float64
+			for _, size := range m.sizes {
+				v := meanOf(scores[[2]int{size, overlap}])
+				row = append(row, v)
+				if !math.IsNaN(v) {
+					m.low, m.high = min(m.low, v), max(m.high, v)
+				}
+			}
+			m.values = append(m.values, row)
+		}
+		best = m
 	}
-	p := newPlot("size of chunks", "overlap")
-	p.X.Tick.Marker, p.Y.Tick.Marker = numbered(sizes), numbered(overlaps)
-	p.Add(m)
-	caption := fmt.Sprintf("Mean %s by size and overlap, over all runs with these.", c.metrics[0])
-	return &Plot{"size-and-overlap", caption, p, figureWidth, vg.Length(60 + 30*len(overlaps))}
+	return best, len(best.sizes) > 1 && len(best.overlaps) > 1
 }
 
 func compareSettings(a, b settings) int {
@@ -122,7 +172,7 @@ func numbered(values []int) plot.ConstantTicks {
 // unless a kind has two sizes.
 func (c *contents) sizePlot() *Plot {
 	all := c.bySettings()
-	kinds, sizes, _ := axes(all)
+	kinds, sizes := axes(all)
 	if len(sizes) < 2 {
 		return nil
 	}

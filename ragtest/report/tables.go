@@ -204,6 +204,7 @@ func (c *contents) rankingTable() table {
 	t.Head = append(numbers("rank"), words("run", "verdict")...)
 	t.Head = append(t.Head, numbers(append(append([]string{}, c.metrics[0], "95 % interval"), c.metrics[1:]...)...)...)
 	t.Head = append(t.Head, numbers("characters", "chunks", "K")...)
+	characters, _ := c.characters()
 	for i, r := range c.runs {
 		between := ""
 		if s, ok := interval(r, c.metrics[0]); ok {
@@ -219,8 +220,8 @@ func (c *contents) rankingTable() table {
 			}
 		}
 		text := tableCell{Class: "number"}
-		if d := depths(r); len(d) > 0 {
-			n := strconv.FormatFloat(d[len(d)-1].characters, 'f', 0, 64)
+		if characters != nil {
+			n := strconv.FormatFloat(characters[i], 'f', 0, 64)
 			text.Text, text.Sort = n, n
 		}
 		row = append(row, text)
@@ -241,7 +242,10 @@ func (c *contents) tieText(run int) tableCell {
 }
 
 func (c *contents) tieNote() string {
-	characters := " Failed: a threshold. Characters: distinct text retrieved for a query, mean."
+	characters := " Failed: a threshold."
+	if of, what := c.characters(); of != nil {
+		characters += " Characters: " + what + " retrieved for a query, mean."
+	}
 	n := c.judged()
 	switch {
 	case n == 0:

@@ -24,7 +24,8 @@
 // some are lucky: [Report.Standings] says which cannot be told from the first. Equal K
 // is no fair comparison of chunks of different sizes: a [Budget] compares what fits
 // into the same context, and [Report.Warnings] says where that matters. What a gain
-// costs is in [Report.Pareto].
+// costs is in [Report.Pareto]. [Report.Page] draws it all, and [Run] writes it beside
+// the report.
 //
 // # Long sweeps
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rageval/rageval/internal/progress"
 	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/ragtest/report"
 )
 
 // Run evaluates the grid as [Grid.Evaluate] does, within a test:
@@ -18,10 +19,11 @@ import (
 //  2. With -v, progress is printed: a bar where standard error is a terminal, as where
 //     a test binary is run by itself; under go test, which reads both outputs, at most
 //     a line every two seconds.
-//  3. The report is logged, and kept as sweep.json and sweep.csv in the artifact
-//     directory of the test (go test -artifacts); a second sweep of one test has its
-//     number in the names. The mean of the first cell goes to the attribute sweep.best,
-//     its name to sweep.best.cell.
+//  3. The report is logged, and kept as sweep.json, sweep.csv and sweep.html in the
+//     artifact directory of the test (go test -artifacts); a second sweep of one test
+//     has its number in the names. The page is [Report.Page], with the queries of the
+//     best cells that were evaluated. The mean of the first cell goes to the attribute
+//     sweep.best, its name to sweep.best.cell.
 //  4. An error fails the test at once.
 //
 // In a benchmark, each cell is a sub-benchmark with the name of the cell, and Run
@@ -47,6 +49,8 @@ func Run(tb testing.TB, g Grid) *Report {
 		g.Progress = meter.Tell
 		defer meter.Stop()
 	}
+	var best []*ragtest.Result
+	keepBest(&g, &best)
 	r, err := g.Evaluate(ctx)
 	if err != nil {
 		tb.Fatalf("sweep: %v", err)
@@ -54,7 +58,7 @@ func Run(tb testing.TB, g Grid) *Report {
 	}
 	a := r.analyse()
 	tb.Logf("%s", r.text(a))
-	if err := keep(tb, r, a); err != nil {
+	if err := keep(tb, r, a, r.page(a.cells, g.Corpus, best)); err != nil {
 		tb.Errorf("sweep: %v", err)
 	}
 	return r
@@ -70,7 +74,7 @@ func newMeter(tb testing.TB) *progress.Meter {
 
 // keep writes the report to the artifact directory, and the best cell to the
 // attributes.
-func keep(tb testing.TB, r *Report, a analysis) error {
+func keep(tb testing.TB, r *Report, a analysis, page report.Page) error {
 	if len(r.Cells) > 0 { // a shard may be empty
 		best := r.Cells[a.cells[0].Cell]
 		tb.Attr("sweep.best", number(best.Metrics[0].Value))
@@ -95,7 +99,10 @@ func keep(tb testing.TB, r *Report, a analysis) error {
 		table.Close()
 		return err
 	}
-	return table.Close()
+	if err := table.Close(); err != nil || len(r.Cells) == 0 {
+		return err
+	}
+	return page.WriteFile(filepath.Join(dir, label+".html"))
 }
 
 // benchmark runs each cell as a sub-benchmark.

@@ -26,6 +26,7 @@ func small(tb testing.TB) sweep.Grid {
 
 func TestRunKeepsTheReport(t *testing.T) {
 	g := small(t)
+	g.Budget = sweep.AtCharacters(600)
 	var dir string
 	var reports []*sweep.Report
 	t.Run("run", func(t *testing.T) {
@@ -41,6 +42,15 @@ func TestRunKeepsTheReport(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(dir, name+".csv")); err != nil {
 				t.Error(err)
+			}
+			page, err := os.ReadFile(filepath.Join(dir, name+".html"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{g.Queries[0].Text, `id="figure-ranking"`, `id="figure-size"`, `id="figure-k"`, `id="figure-cost"`, `id="figure-recall-within-budget"`} {
+				if !strings.Contains(string(page), want) {
+					t.Errorf("%s.html does not hold %s", name, want)
+				}
 			}
 		}
 	})
@@ -190,5 +200,52 @@ func TestStoresAreClosed(t *testing.T) {
 		if !s.closed {
 			t.Errorf("store %d is open", i)
 		}
+	}
+}
+
+// hostile is a chunker whose name is markup.
+type hostile struct{ chunkers.FixedSize }
+
+func (h hostile) String() string {
+	return h.FixedSize.String() + `/note=</script><img/src=x onerror=alert(1)>"'`
+}
+
+// A report that was read shows what it holds, and none of it as markup.
+func TestPageOfAReport(t *testing.T) {
+	g := small(t)
+	g.Name, g.Budget = `<b onclick="x">`, sweep.AtCharacters(600)
+	g.Chunkers = []chunkers.PositionAwareChunker{hostile{chunkers.FixedSize{Size: 150}}, hostile{chunkers.FixedSize{Size: 150, Overlap: 30}},
+		hostile{chunkers.FixedSize{Size: 300}}, hostile{chunkers.FixedSize{Size: 300, Overlap: 60}}}
+	path := filepath.Join(t.TempDir(), "sweep.json")
+	if err := evaluate(t, g).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	r, err := sweep.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, result := range r.Results() {
+		want := single(t, g, r.Cells[0])
+		if i == 0 && (!cmp.Equal(result.Metrics, want.Metrics) || !cmp.Equal(result.Intervals, want.Intervals) || result.Queries[3].ID != want.Queries[3].ID || !cmp.Equal(result.Queries[3].Scores, want.Queries[3].Scores)) {
+			t.Errorf("got %+v, want %+v", result, want)
+		}
+	}
+	page, err := r.Page(nil).HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`id="figure-size-and-overlap"`, `id="figure-recall-within-budget"`, "&lt;img/src=x_onerror=alert(1)&gt;", "&lt;b onclick="} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not hold %s", want)
+		}
+	}
+	for _, markup := range []string{"<img/src", "<b onclick"} {
+		if strings.Contains(string(page), markup) {
+			t.Errorf("the page holds %s", markup)
+		}
+	}
+	again, err := r.Page(nil).HTML()
+	if err != nil || string(again) != string(page) {
+		t.Errorf("the page differs the second time, error %v", err)
 	}
 }

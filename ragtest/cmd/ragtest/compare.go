@@ -106,10 +106,11 @@ func (c *comparing) run(ctx context.Context, e *env, args []string) error {
 	case c.summaries:
 		return c.compareSummaries(e, args)
 	}
-	runs, err := readResults(&inputs{ctx: ctx}, e, args)
-	if err != nil {
+	read, err := readResults(&inputs{ctx: ctx}, e, args)
+	if err = errors.Join(err, read.missing); err != nil {
 		return err
 	}
+	runs := read.results
 	if len(runs) < 2 {
 		return misuse("found %s, want at least two: OLD and NEW", counted(len(runs), "result", "results"))
 	}

@@ -147,9 +147,13 @@ func TestSweptCellsCompare(t *testing.T) {
 	if code != exitError || !strings.Contains(stderr, "the results of 1 of its 2 cells are missing in "+filepath.Join(dir, "results")) {
 		t.Errorf("exit code %d, stderr %s", code, stderr)
 	}
-	// The sweep says so, too, and its page is without it.
+	// The sweep and its report say so, too.
+	_, stderr = succeed(t, "report", "-html", filepath.Join(dir, "page.html"), filepath.Join(dir, "sweep.json"))
+	if !strings.Contains(stderr, "the results of 1 of its 2 cells are missing") || files(t, dir)["page.html"] == "" {
+		t.Errorf("stderr %s", stderr)
+	}
 	_, stderr = succeed(t, handbookArgs(dir, "-chunker", "fixed/size=100", "-k-values", "1,5")...)
-	if !strings.Contains(stderr, "the results of 1 cell are missing in "+filepath.Join(dir, "results")+": the page is without them") {
+	if !strings.Contains(stderr, "the results of 1 cell are missing in "+filepath.Join(dir, "results")+", so that the page cannot open their queries") {
 		t.Errorf("stderr %s", stderr)
 	}
 }

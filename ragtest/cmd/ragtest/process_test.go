@@ -14,10 +14,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rageval/rageval/ragtest/sweep"
 )
 
 // process returns the command of this test binary that is ragtest: see TestMain.
@@ -151,8 +154,9 @@ func TestInterruptedSweepGoesOn(t *testing.T) {
 		t.Errorf("got on standard error %s", errs)
 	}
 	other := t.TempDir()
-	args[5+1] = other // what follows -output-dir
-	whole, moreErrs := succeed(t, args...)
+	elsewhere := slices.Clone(args)
+	elsewhere[slices.Index(args, "-output-dir")+1] = other
+	whole, moreErrs := succeed(t, elsewhere...)
 	if printed != whole {
 		t.Errorf("a sweep that was interrupted prints\n%s, want\n%s", printed, whole)
 	}
@@ -169,8 +173,62 @@ func TestInterruptedSweepGoesOn(t *testing.T) {
 	if strings.Contains(written, canary) {
 		t.Error("the key is in what was written")
 	}
+
+	// Vectors are not paid for twice, even where no cell is left.
+	if err := os.RemoveAll(filepath.Join(dir, "cells")); err != nil {
+		t.Fatal(err)
+	}
+	before := len(service.keys)
+	if again, errs := succeed(t, args...); again != printed || len(service.keys) != before {
+		t.Errorf("a sweep without its cells asked the service %d times: %s", len(service.keys)-before, errs)
+	}
+	if want := "/embedder=openai/m/"; !strings.Contains(printed, want) {
+		t.Errorf("the cells are not called %s…: %s", want, printed)
+	}
 	if service.keys[0] != "Bearer "+canary {
 		t.Errorf("the service was given %q: this test checks nothing", service.keys[0])
+	}
+}
+
+// TestSweepReranks sweeps over rerankers, one of them a server with the protocol of Text
+// Embeddings Inference that prefers short texts.
+func TestSweepReranks(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct{ Texts []string }
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		type score struct {
+			Index int     `json:"index"`
+			Score float64 `json:"score"`
+		}
+		var scores []score
+		for i, text := range request.Texts {
+			scores = append(scores, score{i, 1 / float64(1+len(text))})
+		}
+		json.NewEncoder(w).Encode(scores)
+	}))
+	t.Cleanup(server.Close)
+	stdout, _ := succeed(t, handbookArgs("", "-json", "-chunker", "sentence/maxsize=200", "-sample", "20", "-k-values", "1,2", "-fetch-k", "3,8",
+		"-rerankers", "none,tei@"+server.URL)...)
+	var r sweep.Report
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	type setting struct{ fetchK, k int }
+	var got []setting
+	for _, c := range r.Cells {
+		if (c.Reranker == "") != (c.FetchK == 0) {
+			t.Errorf("got the cell %s", c.Name)
+		}
+		got = append(got, setting{c.FetchK, c.K})
+	}
+	if want := []setting{{0, 1}, {0, 2}, {3, 1}, {3, 2}, {8, 1}, {8, 2}}; !slices.Equal(got, want) {
+		t.Errorf("got the settings %v, want %v", got, want)
+	}
+	if r.Cells[4].RetrievedChars >= r.Cells[0].RetrievedChars {
+		t.Errorf("a reranker that prefers short texts retrieves %v characters, and without it %v", r.Cells[4].RetrievedChars, r.Cells[0].RetrievedChars)
 	}
 }
 
@@ -183,6 +241,17 @@ func TestKeysAreNotTold(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Setenv("OPENAI_API_KEY", canary)
 	t.Setenv("CO_API_KEY", canary)
+	withKey := strings.Replace(server.URL, "//", "//user:"+canary+"@", 1)
+	for _, spec := range []string{"openai:m@", "cohere:m@", "tei@", "word2vec:m@"} {
+		flag := "-embedders"
+		if spec == "tei@" {
+			flag = "-rerankers"
+		}
+		code, stdout, stderr := runInProcess(t.Context(), "", handbookArgs("", flag, spec+withKey, "-chunker", "fixed/size=100")...)
+		if code != exitError || stderr == "" || strings.Contains(stdout+stderr, canary) {
+			t.Errorf("%s: exit code %d, %s", spec, code, stderr)
+		}
+	}
 	for _, more := range [][]string{{"-embedders", "openai:m@" + server.URL}, {"-embedders", "cohere:m@" + server.URL}, {"-rerankers", "cohere:m@" + server.URL}} {
 		dir := t.TempDir()
 		code, stdout, stderr := runInProcess(t.Context(), "", handbookArgs(dir, append(more, "-chunker", "fixed/size=100")...)...)

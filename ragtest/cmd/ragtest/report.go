@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/report"
+	"github.com/rageval/rageval/spans"
 )
 
 var reportCommand = command{
@@ -35,8 +37,9 @@ var reportCommand = command{
 const reportHelp = `
 RESULT.json is a result as the library writes it: ragtest.json of a test's artifacts, a
 baseline, or a file of the folder results of ragtest sweep; it may be compressed with
-gzip, and be -, standard input. A sweep.json stands for the results of all its cells.
-One result is shown by itself, two side by side, the older first, and more ranked.
+gzip, and be -, standard input. A sweep.json stands for the results of all its cells,
+and by itself also for its curves and ties. One result is shown alone, two side by side,
+the older first, and more ranked.
 
 The page is one file that loads nothing. Without -html, -markdown, -step-summary and
 -plots, it is written to report.html. What is written is named on standard error, a line
@@ -82,18 +85,13 @@ func (r *reporting) run(ctx context.Context, e *env, args []string) error {
 		r.html = "report.html"
 	}
 	in := &inputs{ctx: ctx}
-	results, err := readResults(in, e, args)
+	read, err := readResults(in, e, args)
 	if err != nil {
 		return err
 	}
-	page := report.Page{Title: r.title, Results: results, RankBy: r.rankBy}
-	if r.corpus != "" {
-		if page.Corpus, err = readCorpus(in, r.corpus, nil); err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(results, func(result *ragtest.Result) bool { return result.CorpusFingerprint == page.Corpus.Fingerprint() }) {
-			return fmt.Errorf("folder %s: its documents are not those of any of the results", r.corpus)
-		}
+	page, err := r.page(in, e, read)
+	if err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -132,6 +130,33 @@ func (r *reporting) run(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	return nil
+}
+
+// page returns the page of what was read: of a sweep by itself, also with what only its
+// report knows.
+func (r *reporting) page(in *inputs, e *env, read reading) (report.Page, error) {
+	var corpus *spans.Corpus
+	if r.corpus != "" {
+		var err error
+		if corpus, err = readCorpus(in, r.corpus, nil); err != nil {
+			return report.Page{}, err
+		}
+		fits := func(result *ragtest.Result) bool { return result.CorpusFingerprint == corpus.Fingerprint() }
+		if !slices.ContainsFunc(read.results, fits) && (read.swept == nil || read.swept.CorpusFingerprint != corpus.Fingerprint()) {
+			return report.Page{}, fmt.Errorf("folder %s: its documents are not those of any of the results", r.corpus)
+		}
+	}
+	if read.swept == nil || len(read.swept.Cells) == 0 {
+		return report.Page{Title: r.title, Results: read.results, RankBy: r.rankBy, Corpus: corpus}, read.missing
+	}
+	if read.missing != nil {
+		fmt.Fprintf(e.stderr, "ragtest report: %v: their queries cannot be opened\n", read.missing)
+	}
+	return await(in.ctx, func() (report.Page, error) {
+		page := sweepPage(read.swept, corpus, read.results)
+		page.Title, page.RankBy = cmp.Or(r.title, page.Title), cmp.Or(r.rankBy, page.RankBy)
+		return page, nil
+	})
 }
 
 // write writes a file, and makes its folder if need be.

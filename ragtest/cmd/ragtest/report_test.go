@@ -84,16 +84,16 @@ func TestReportWritesAPageUnlessToldOtherwise(t *testing.T) {
 
 func TestReportOfASweep(t *testing.T) {
 	dir := t.TempDir()
-	succeed(t, handbookArgs(dir, "-chunker", "fixed/size=100", "-chunker", "fixed/size=300", "-k-values", "1,5")...)
+	succeed(t, handbookArgs(dir, "-chunker", "fixed/size=100", "-chunker", "fixed/size=300", "-k-values", "1,5", "-budget", "200 tokens")...)
 	want := files(t, dir)
 	page := filepath.Join(dir, "page.html")
-	succeed(t, "report", "-html", page, "-title", "sweep handbook.golden.jsonl", "-corpus", filepath.Join(handbookData, "handbook"), "-rank-by", "span_recall", filepath.Join(dir, "sweep.json"))
+	succeed(t, "report", "-html", page, "-corpus", filepath.Join(handbookData, "handbook"), filepath.Join(dir, "sweep.json"))
 	if got := files(t, dir)["page.html"]; got != want["sweep.html"] {
 		t.Error("ragtest report of a sweep does not write the page of ragtest sweep")
 	}
 	succeed(t, "report", "-plots", dir, filepath.Join(dir, "sweep.json"))
 	all := files(t, dir)
-	for _, name := range []string{"ranking", "size", "cost"} {
+	for _, name := range []string{"ranking", "size", "k", "cost", "recall-within-budget"} {
 		if all[name+".svg"] == "" {
 			t.Errorf("there is no figure %s", name)
 		}

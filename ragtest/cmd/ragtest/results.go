@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,55 +59,65 @@ func unpack(r io.Reader) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// readResults reads the results that arguments name: files of results, of which - is
-// standard input, and reports of sweeps, whose results are in the folder beside them.
-func readResults(in *inputs, e *env, args []string) ([]*ragtest.Result, error) {
-	var list []*ragtest.Result
+// reading is what arguments name.
+type reading struct {
+	results []*ragtest.Result
+	swept   *sweep.Report // if it is the only argument
+	missing error         // results of cells that are not there
+}
+
+// readResults reads what arguments name: files of results, of which - is standard input,
+// and reports of sweeps, whose results are in the folder beside them.
+func readResults(in *inputs, e *env, args []string) (reading, error) {
+	var all reading
 	for _, arg := range args {
 		name, err := in.name(e, arg)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		f, err := in.Open(name)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		data, err := unpack(f)
 		f.Close()
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+			return all, fmt.Errorf("reading %s: %w", name, err)
 		}
 		var kind struct {
 			Level *string          `json:"level"`
 			Cells *json.RawMessage `json:"cells"`
 		}
 		if err := json.Unmarshal(data, &kind); err != nil {
-			return nil, fmt.Errorf("%s: reading a result: %w", name, err)
+			return all, fmt.Errorf("%s: reading a result: %w", name, err)
 		}
 		if kind.Level != nil || kind.Cells == nil {
 			r, err := parseResult(name, data)
 			if err != nil {
-				return nil, err
+				return all, err
 			}
 			if kind.Level == nil {
-				return nil, fmt.Errorf("%s: reading a result: it has no level, want the JSON form of a ragtest.Result", name)
+				return all, fmt.Errorf("%s: reading a result: it has no level, want the JSON form of a ragtest.Result", name)
 			}
-			list = append(list, r)
+			all.results = append(all.results, r)
 			continue
 		}
 		var swept sweep.Report
 		if err := json.Unmarshal(data, &swept); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return all, fmt.Errorf("%s: %w", name, err)
 		}
 		results, err := loadResults(&swept, []string{filepath.Dir(name)})
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		if len(results) < len(swept.Cells) {
-			return nil, fmt.Errorf("%s: the results of %d of its %s are missing in %s", name, len(swept.Cells)-len(results),
-				counted(len(swept.Cells), "cell", "cells"), filepath.Join(filepath.Dir(name), "results"))
+		if len(args) == 1 {
+			all.swept = &swept
 		}
-		list = append(list, results...)
+		if missing := len(swept.Cells) - len(results); missing > 0 {
+			all.missing = errors.Join(all.missing, fmt.Errorf("%s: the results of %d of its %s are missing in %s", name, missing,
+				counted(len(swept.Cells), "cell", "cells"), filepath.Join(filepath.Dir(name), "results")))
+		}
+		all.results = append(all.results, results...)
 	}
-	return list, nil
+	return all, nil
 }

@@ -100,7 +100,7 @@ in the output directory.
 Written to the output directory:
 
 	sweep.json, sweep.csv    the report
-	sweep.html               the report as a page, with what each query retrieved
+	sweep.html               the report as a page, with its curves and what queries retrieved
 	sweep-0-of-4.json        the report of a shard, in place of these
 	cells/                   finished cells: an interrupted sweep goes on from there
 	results/                 the result of each cell, for ragtest compare and report
@@ -302,8 +302,12 @@ func (s *sweeping) runGrid(ctx context.Context, e *env, settings sweepfile.Setti
 	report, err := grid.Evaluate(ctx)
 	meter.Stop()
 	if err != nil {
-		if ctx.Err() != nil && grid.Dir != "" && done > 0 {
-			fmt.Fprintf(e.stderr, "ragtest sweep: %d of %s are finished and kept in %s: the same command goes on from there\n", done, counted(total, "cell", "cells"), grid.Dir)
+		if ctx.Err() != nil && grid.Dir != "" {
+			finished := "finished cells are"
+			if done > 0 {
+				finished = fmt.Sprintf("%d of %s are finished and", done, counted(total, "cell", "cells"))
+			}
+			fmt.Fprintf(e.stderr, "ragtest sweep: %s kept in %s: the same command goes on from there\n", finished, grid.Dir)
 		}
 		return err
 	}

@@ -84,7 +84,7 @@ func newGrid(settings sweepfile.Settings) (_ *grid, err error) {
 				}
 				for other, same := range sources {
 					if same == name {
-						return nil, fmt.Errorf("embedders %q and %q are the same, or two that are both called %s", min(other, spec), max(other, spec), name)
+						return nil, fmt.Errorf("embedders %q and %q are the same, or two that are both called %s", withoutURL(min(other, spec)), withoutURL(max(other, spec)), name)
 					}
 				}
 				sources[spec] = name
@@ -163,6 +163,12 @@ func parseComponent(spec string) component {
 	return c
 }
 
+// withoutURL returns the name without its address, in which somebody may have put a key.
+func withoutURL(spec string) string {
+	spec, _, _ = strings.Cut(spec, "@http")
+	return spec
+}
+
 var lexicalForm = regexp.MustCompile(`^lexical(?:/dim=([1-9][0-9]{0,6}))?$`)
 
 // addSource adds the embedder or retriever of that name, and returns what it calls
@@ -192,7 +198,7 @@ func (g *grid) addSource(spec, dir string) (string, error) {
 	case c.kind == "cohere":
 		return g.addService(cohere.Embedder{Model: c.model, BaseURL: c.url}, dir)
 	default:
-		return "", fmt.Errorf("embedder %q is unknown: want lexical, lexical/dim=N, bm25, bm25/k1=X/b=Y, hybrid, model2vec:FOLDER, openai:MODEL or cohere:MODEL", spec)
+		return "", fmt.Errorf("embedder %q is unknown: want lexical, lexical/dim=N, bm25, bm25/k1=X/b=Y, hybrid, model2vec:FOLDER, openai:MODEL or cohere:MODEL", withoutURL(spec))
 	}
 	g.Embedders = append(g.Embedders, e)
 	return fmt.Sprint(e), nil
@@ -242,6 +248,14 @@ func (h *hybrid[C]) String() string { return "hybrid" }
 
 var unfitForFile = regexp.MustCompile(`[^A-Za-z0-9._=-]+`)
 
+// cached is an embedder whose vectors are kept, under its own name.
+type cached struct {
+	*embedcache.Cache
+	name string
+}
+
+func (c cached) String() string { return c.name }
+
 // addService adds an embedder whose vectors cost money or time.
 func (g *grid) addService(e ragtest.Embedder, dir string) (string, error) {
 	name := fmt.Sprint(e)
@@ -260,7 +274,7 @@ func (g *grid) addService(e ragtest.Embedder, dir string) (string, error) {
 			return "", err
 		}
 		g.caches = append(g.caches, cache)
-		e = cache
+		e = cached{cache, name}
 	}
 	g.Embedders = append(g.Embedders, e)
 	return fmt.Sprint(e), nil
@@ -275,11 +289,11 @@ func newReranker(spec string) (ragtest.Reranker[chunk], error) {
 	case spec == "none":
 		return nil, nil
 	case !ok:
-		return nil, fmt.Errorf("reranker %q is unknown: want none, cohere:MODEL, jina:MODEL, voyage:MODEL or tei@URL", spec)
+		return nil, fmt.Errorf("reranker %q is unknown: want none, cohere:MODEL, jina:MODEL, voyage:MODEL or tei@URL", withoutURL(spec))
 	}
 	r := cohere.Reranker[chunk]{API: api, Model: c.model, BaseURL: c.url}
 	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("reranker %s: %w", spec, err)
+		return nil, fmt.Errorf("reranker %s: %w", withoutURL(spec), err)
 	}
 	return r, nil
 }

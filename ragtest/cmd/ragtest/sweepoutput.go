@@ -18,6 +18,7 @@ import (
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/report"
 	"github.com/rageval/rageval/ragtest/sweep"
+	"github.com/rageval/rageval/spans"
 )
 
 // output is the folder of what a sweep writes.
@@ -113,8 +114,9 @@ func texts[S ~string](list []S) []string {
 	return out
 }
 
-// write writes the report: of a shard, one file; else also a table and, of the results
-// that are there, a page. It returns what is worth knowing, in lines.
+// write writes the report: of a shard, one file; else also a table and a page, which
+// opens the queries of the results that are there. It returns what is worth knowing, in
+// lines.
 func (o output) write(ctx context.Context, r *sweep.Report, data *collection, shard sweep.Shard) ([]string, error) {
 	if err := o.make(); err != nil {
 		return nil, err
@@ -142,24 +144,26 @@ func (o output) write(ctx context.Context, r *sweep.Report, data *collection, sh
 	}
 	var lines []string
 	if n := len(r.Cells) - len(results); n > 0 {
-		lines = append(lines, fmt.Sprintf("the results of %s are missing in %s: the page is without them; to have them, remove %s and sweep again",
+		lines = append(lines, fmt.Sprintf("the results of %s are missing in %s, so that the page cannot open their queries; to have them, remove %s and sweep again",
 			counted(n, "cell", "cells"), filepath.Join(o.dir, "results"), o.cells()))
 	}
-	wrote := []string{"sweep.json", "sweep.csv"}
-	if len(results) > 0 {
-		page := report.Page{Title: strings.TrimSpace("sweep " + r.Name), Results: results}
-		if data != nil {
-			page.Corpus = data.corpus
-		}
-		if len(results) == len(r.Cells) {
-			page.RankBy = r.Metrics[0]
-		}
-		if err := page.WriteFile(filepath.Join(o.dir, "sweep.html")); err != nil {
-			return nil, err
-		}
-		wrote = append(wrote, "sweep.html")
+	var corpus *spans.Corpus
+	if data != nil {
+		corpus = data.corpus
 	}
-	return append(lines, fmt.Sprintf("wrote %s to %s", strings.Join(wrote, ", "), o.dir)), ctx.Err()
+	if err := sweepPage(r, corpus, results).WriteFile(filepath.Join(o.dir, "sweep.html")); err != nil {
+		return nil, err
+	}
+	return append(lines, fmt.Sprintf("wrote sweep.json, sweep.csv, sweep.html to %s", o.dir)), ctx.Err()
+}
+
+// sweepPage returns the page of a sweep, in which chunkers have their own names.
+func sweepPage(r *sweep.Report, corpus *spans.Corpus, results []*ragtest.Result) report.Page {
+	page := r.Page(corpus, results...)
+	for _, cell := range page.Results {
+		cell.Components.Chunker, _, _ = strings.Cut(cell.Components.Chunker, configMark)
+	}
+	return page
 }
 
 // loadResults returns the results of the cells of a report that are in the folders
