@@ -8,6 +8,7 @@ const peers = "internal/peers"
 var table = concat(
 	search(),
 	recursive(),
+	tokens(),
 	measures(),
 	evaluations(),
 )
@@ -67,6 +68,14 @@ func recursive() (rows []row) {
 		what: "RecursiveCharacter, cpu for each byte of 50 MB against 1.4 MB",
 		dir:  peers, ours: "RecursiveCharacterGrowth/corpora=35", theirs: "RecursiveCharacterGrowth/corpora=1", unit: "cpu-ns/textbyte", slower: true, want: 1.3,
 	})
+}
+
+func tokens() []row {
+	name := func(impl string) string { return fmt.Sprintf("TokenLengths/impl=%s/size=400/overlap=0", impl) }
+	return []row{{
+		what: "RecursiveCharacter, 400 cl100k tokens, against langchaingo with tiktoken-go",
+		dir:  peers, ours: name("rageval"), theirs: name("langchaingo-tiktoken-go"), want: 10,
+	}}
 }
 
 func measures() []row {
