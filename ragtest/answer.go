@@ -33,6 +33,9 @@ func (l *tokenLevel) answer(query int) *answer { return &l.answers[query][l.chos
 
 // prepare finds the aliases of all answers.
 func (l *tokenLevel) prepare(ctx context.Context) error {
+	if l.prepared {
+		return nil
+	}
 	var texts []string
 	seen := map[spans.Span]string{}
 	for _, of := range l.answers {
@@ -96,6 +99,7 @@ func (l *tokenLevel) describe(hits [][]ScoredChunk[chunkers.PositionAwareChunk],
 			changes[i] = l.recallOf(i, hits[i], true) - l.recallOf(i, hits[i], false)
 		}
 	}
+	r.LossBounds, l.bounded = l.bounded, false
 	if l.recurring > 0 {
 		d.EquivalentText = &EquivalentText{l.recurring, stats.Mean(changes)}
 	}
