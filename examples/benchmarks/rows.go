@@ -70,12 +70,33 @@ func recursive() (rows []row) {
 	})
 }
 
-func tokens() []row {
-	name := func(impl string) string { return fmt.Sprintf("TokenLengths/impl=%s/size=400/overlap=0", impl) }
-	return []row{{
-		what: "RecursiveCharacter, 400 cl100k tokens, against langchaingo with tiktoken-go",
-		dir:  peers, ours: name("rageval"), theirs: name("langchaingo-tiktoken-go"), want: 10,
-	}}
+func tokens() (rows []row) {
+	const cpu = "cpu-ns/op"
+	for _, encoding := range []string{"cl100k", "o200k"} {
+		name := func(impl string) string {
+			return fmt.Sprintf("TokenCount/encoding=%s/corpus=chroma/impl=%s", encoding, impl)
+		}
+		for _, s := range []struct {
+			memory string
+			want   float64
+		}{{"cold", 8}, {"warm", 12}} {
+			rows = append(rows, row{
+				what: fmt.Sprintf("counting %s tokens, %s, cpu, against tiktoken-go/tokenizer", encoding, s.memory),
+				dir:  peers, ours: name("rageval-" + s.memory), theirs: name("tiktoken-go"), unit: cpu, want: s.want,
+			})
+		}
+	}
+	size := func(bench, impl string) string { return fmt.Sprintf("%s/impl=%s/size=400/overlap=0", bench, impl) }
+	return append(rows, row{
+		what: "RecursiveCharacter, 400 cl100k tokens, cpu, against langchaingo with tiktoken-go",
+		dir:  peers, ours: size("TokenLengths", "rageval"), theirs: size("TokenLengths", "langchaingo-tiktoken-go"), unit: cpu, want: 10,
+	}, row{
+		what: "the same with nothing remembered of the texts",
+		dir:  peers, ours: size("TokenLengths", "rageval-first"), theirs: size("TokenLengths", "langchaingo-tiktoken-go"), unit: cpu, want: 10,
+	}, row{
+		what: "windows of 400 cl100k tokens, cpu, against langchaingo's TokenSplitter",
+		dir:  peers, ours: size("FixedToken", "rageval-warm"), theirs: size("FixedToken", "langchaingo"), unit: cpu, want: 25,
+	})
 }
 
 func measures() []row {
