@@ -44,8 +44,8 @@ func (c *collection) dropShort(least int, l *ledger) {
 	}
 	c.tokens = kept
 	why := fmt.Sprintf("left out, for an answer has fewer than %d characters", least)
-	l.lose(answers, "answer", "answers", why)
-	l.lose(queries, "query", "queries", "left out, for all their answers are that short")
+	l.leaveOut(answers, "answer", "answers", why)
+	l.leaveOut(queries, "query", "queries", "left out, for all their answers are that short")
 }
 
 // answersOf returns the answers of a query: none if it has no relevant span.

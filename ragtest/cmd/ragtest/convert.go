@@ -57,8 +57,8 @@ What can be converted to what:
 	trec                                 no         no                    no    yes
 
 What the form of OUT cannot hold is counted on standard error, as "lost: …"; so is
-what reading left out. With -strict, it is an error. What is merely worth knowing is
-a "note: …".
+what was left out on reading. With -strict, it is an error, unless you asked for it, as
+with -min-answer-length. What is merely worth knowing is a "note: …".
 
 Several answers of one question are alternatives. Offsets are verified on reading and
 are characters in all forms that are written. The same input is converted to the same
@@ -100,7 +100,7 @@ func (r *readerFlags) define(flags *flag.FlagSet) {
 		return nil
 	})
 	flags.BoolVar(&r.long, "long", false, "take the long answers of Natural Questions")
-	flags.StringVar(&r.html, "preprocess-html", htmlAuto, "convert pages of Natural Questions to Markdown: `on`, off, or auto: those that have tags")
+	flags.StringVar(&r.html, "preprocess-html", htmlAuto, "`when` to convert pages of Natural Questions to Markdown: on, off, or auto, which is if they have tags")
 	flags.BoolVar(&r.trustOffsets, "trust-offsets", false, "accept spans of golden files that have offsets and no text")
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,6 +59,10 @@ func fitSQuAD(c *collection, f form, l *ledger) (*collection, error) {
 	return &out, out.fitContexts(f, asked, l)
 }
 
+// contextID is what IDs look like that were made of the text of a context: reading SQuAD
+// makes them again.
+var contextID = regexp.MustCompile(`^context_[0-9a-f]{12}$`)
+
 // fitContexts leaves the documents that SQuAD has a place for, and notes what of them it
 // has none for. Those in asked are needed.
 func (c *collection) fitContexts(f form, asked map[spans.DocumentID]bool, l *ledger) error {
@@ -73,7 +79,7 @@ func (c *collection) fitContexts(f form, asked map[spans.DocumentID]bool, l *led
 			continue
 		}
 		texts[doc.Text()] = true
-		if !strings.HasPrefix(string(doc.ID()), "context_") {
+		if !contextID.MatchString(string(doc.ID())) {
 			ids++
 		}
 		docs = append(docs, doc)
@@ -163,7 +169,10 @@ func (c *collection) renamed(name func(spans.DocumentID) (string, bool), l *ledg
 	var docs []*spans.Document
 	changed, empty := 0, 0
 	for doc := range c.corpus.All() {
-		if doc.Text() == "" && !needed[doc.ID()] {
+		if doc.Text() == "" {
+			if needed[doc.ID()] {
+				return nil, fmt.Errorf("document %q is empty, and a query is about it: files of a corpus are not empty", doc.ID())
+			}
 			empty++
 			continue
 		}
@@ -184,6 +193,9 @@ func (c *collection) renamed(name func(spans.DocumentID) (string, bool), l *ledg
 		}
 		names[doc.ID()] = renamed.ID()
 		docs = append(docs, renamed)
+	}
+	if len(docs) == 0 {
+		return nil, errors.New("no document is left to be written: all are empty")
 	}
 	l.lose(empty, "document", "documents", "left out, for they are empty")
 	l.note(changed, "document", "documents", "given other IDs, to be names of files: "+extensionsOf(names))

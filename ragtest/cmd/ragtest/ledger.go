@@ -12,16 +12,22 @@ import (
 // ledger keeps what is worth knowing about a conversion, in order.
 type ledger struct {
 	notes []string
-	lost  bool
+	lost  bool // more than was asked for
 }
 
-// lose notes how many of something are not in what is written; nothing if none.
+// lose notes how many of something are not in what is written, though nobody asked for
+// that; nothing if none.
 func (l *ledger) lose(n int, one, many, why string) {
-	if n == 0 {
-		return
+	l.leaveOut(n, one, many, why)
+	l.lost = l.lost || n > 0
+}
+
+// leaveOut notes how many of something are not in what is written because that was asked
+// for; nothing if none.
+func (l *ledger) leaveOut(n int, one, many, why string) {
+	if n > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("lost: %s %s", counted(n, one, many), why))
 	}
-	l.notes = append(l.notes, fmt.Sprintf("lost: %s %s", counted(n, one, many), why))
-	l.lost = true
 }
 
 // note notes something that is no loss; nothing if n is 0.
@@ -36,8 +42,8 @@ func (l *ledger) truth(r fixtures.LoadReport) {
 	l.note(r.Moved, "span", "spans", "found elsewhere than at the offsets in the file, by the text")
 	l.note(r.Located, "span", "spans", "without offsets found by the text")
 	l.note(r.Trusted, "span", "spans", "without text taken to be where the offsets say")
-	l.lose(len(r.Dropped), "span", "spans", "left out, for the corpus has no place for the text")
-	l.lose(len(r.DroppedQueries), "query", "queries", "left out, for all their spans were")
+	l.leaveOut(len(r.Dropped), "span", "spans", "left out, for the corpus has no place for the text")
+	l.leaveOut(len(r.DroppedQueries), "query", "queries", "left out, for all their spans were")
 	if r.CorpusChanged {
 		l.notes = append(l.notes, "note: the file was made for another state of the corpus; every span was verified in this one")
 	}
