@@ -1,6 +1,7 @@
 package ragtest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -194,16 +195,62 @@ func TestChunkScorerDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// BenchmarkChunkScorer scores one query by all metrics. Numbers stand for IDs that were met
+// before; aligned marks tell which of the ranks are relevant: what is left are the metrics.
 func BenchmarkChunkScorer(b *testing.B) {
-	o := ChunkOutcome{ids("a b c d e"), ids("z y b d f")}
-	s := newChunkScorer(5)
-	b.ReportAllocs()
-	for b.Loop() {
+	for _, size := range []struct{ retrieved, relevant int }{{5, 5}, {100, 20}} {
+		var o ChunkOutcome
+		for i := range size.retrieved {
+			o.Retrieved = append(o.Retrieved, chunkers.NewChunkID(fmt.Sprint(i)))
+		}
+		for i := range size.relevant {
+			o.Relevant = append(o.Relevant, chunkers.NewChunkID(fmt.Sprint(i*size.retrieved/size.relevant*2)))
+		}
+		s := newChunkScorer(size.retrieved)
 		s.load(o)
-		for _, m := range chunkMetrics {
-			if _, err := s.score(m); err != nil {
-				b.Fatal(err)
-			}
+		retrieved, relevant := slices.Clone(s.ranked), slices.Clone(s.relevant)
+		hits := make([]bool, size.retrieved)
+		for i := range hits {
+			hits[i] = s.hits[i+1] > s.hits[i]
+		}
+		for _, impl := range []struct {
+			name string
+			load func()
+		}{
+			{"ids", func() { s.load(o) }},
+			{"numbers", func() {
+				s.judge(relevant)
+				for _, n := range retrieved {
+					s.rank(n)
+				}
+			}},
+			{"aligned", func() {
+				s.hits, s.firstHit = append(s.hits[:0], 0), 0
+				found := 0
+				for i, hit := range hits {
+					if hit {
+						found++
+						if s.firstHit == 0 {
+							s.firstHit = i + 1
+						}
+					}
+					s.hits = append(s.hits, found)
+				}
+			}},
+		} {
+			b.Run(fmt.Sprintf("retrieved=%d/relevant=%d/impl=%s", size.retrieved, size.relevant, impl.name), func(b *testing.B) {
+				b.ReportAllocs()
+				cpu := cpuTime(b)
+				for b.Loop() {
+					impl.load()
+					for _, m := range chunkMetrics {
+						if _, err := s.score(m); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+			})
 		}
 	}
 }

@@ -1,65 +1,104 @@
 package ragtest
 
 import (
-	"slices"
-
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/discount"
 )
 
 // chunkScorer scores the queries of an evaluation one after the other: load,
-// then score for each metric. Memory is reused: once warm, neither call
+// then score for each metric. An ID becomes a number when it is first met, in any
+// query: what follows only marks numbers. Memory is reused: once warm, neither call
 // allocates, custom metrics aside. It is not safe for concurrent use.
 type chunkScorer struct {
 	k         int
-	marks     map[chunkers.ChunkID]chunkMark
-	ranked    []chunkers.ChunkID // the first k distinct chunks that were retrieved
-	relevant  []chunkers.ChunkID // distinct
+	numbers   map[chunkers.ChunkID]int
+	ids       []chunkers.ChunkID // by number
+	marks     []chunkMark        // by number
+	round     uint               // of the marks that count
+	given     []int              // what load numbers
+	ranked    []int              // the first k distinct chunks that were retrieved
+	relevant  []int              // distinct
 	hits      []int              // hits[i]: the relevant ones of the first i ranked
 	firstHit  int                // the rank of the first relevant chunk; 0: none
 	discounts discount.Table
 }
 
-type chunkMark struct{ relevant, retrieved bool }
+// chunkMark holds the rounds in which a chunk was last relevant and last retrieved.
+type chunkMark struct{ relevant, retrieved uint }
 
 // newChunkScorer returns a scorer of evaluations with the given K.
 func newChunkScorer(k int) *chunkScorer {
-	return &chunkScorer{k: k, marks: make(map[chunkers.ChunkID]chunkMark)}
+	return &chunkScorer{k: k, numbers: make(map[chunkers.ChunkID]int)}
 }
 
-// load prepares the scores of one query, in time linear in the outcome.
+// load prepares the scores of one query, in time linear in the outcome. Chunks that
+// follow the first k distinct ones are not looked at.
 func (s *chunkScorer) load(o ChunkOutcome) {
-	clear(s.marks)
-	s.relevant = s.relevant[:0]
+	s.given = s.given[:0]
 	for _, id := range o.Relevant {
-		if !s.marks[id].relevant {
-			s.marks[id] = chunkMark{relevant: true}
-			s.relevant = append(s.relevant, id)
-		}
+		s.given = append(s.given, s.number(id))
 	}
-	s.ranked = s.ranked[:0]
-	s.hits = append(s.hits[:0], 0)
-	s.firstHit = 0
-	hits := 0
+	s.judge(s.given)
 	for _, id := range o.Retrieved {
-		if len(s.ranked) >= s.k {
+		if !s.rank(s.number(id)) {
 			break
 		}
-		mark := s.marks[id]
-		if mark.retrieved {
-			continue
-		}
-		mark.retrieved = true
-		s.marks[id] = mark
-		s.ranked = append(s.ranked, id)
-		if mark.relevant {
-			hits++
-			if s.firstHit == 0 {
-				s.firstHit = len(s.ranked)
-			}
-		}
-		s.hits = append(s.hits, hits)
 	}
+}
+
+func (s *chunkScorer) number(id chunkers.ChunkID) int {
+	n, ok := s.numbers[id]
+	if !ok {
+		n = len(s.ids)
+		s.numbers[id] = n
+		s.ids, s.marks = append(s.ids, id), append(s.marks, chunkMark{})
+	}
+	return n
+}
+
+// judge begins a query, of which chunks are relevant.
+func (s *chunkScorer) judge(relevant []int) {
+	s.round++
+	s.relevant = s.relevant[:0]
+	for _, n := range relevant {
+		if s.marks[n].relevant != s.round {
+			s.marks[n].relevant = s.round
+			s.relevant = append(s.relevant, n)
+		}
+	}
+	s.ranked, s.hits, s.firstHit = s.ranked[:0], append(s.hits[:0], 0), 0
+}
+
+// rank adds the next chunk that was retrieved, unless it was before, and reports
+// whether there is room for more.
+func (s *chunkScorer) rank(n int) (more bool) {
+	if len(s.ranked) >= s.k {
+		return false
+	}
+	mark := &s.marks[n]
+	if mark.retrieved == s.round {
+		return true
+	}
+	mark.retrieved = s.round
+	s.ranked = append(s.ranked, n)
+	hits := s.hits[len(s.hits)-1]
+	if mark.relevant == s.round {
+		hits++
+		if s.firstHit == 0 {
+			s.firstHit = len(s.ranked)
+		}
+	}
+	s.hits = append(s.hits, hits)
+	return true
+}
+
+// named returns the IDs of numbers.
+func (s *chunkScorer) named(numbers []int) []chunkers.ChunkID {
+	ids := make([]chunkers.ChunkID, len(numbers))
+	for i, n := range numbers {
+		ids[i] = s.ids[n]
+	}
+	return ids
 }
 
 // score returns the score of the query that was loaded last. It is an error if
@@ -76,8 +115,8 @@ func (s *chunkScorer) of(m ChunkMetric) float64 {
 	k := m.cut.of(s.k)
 	if m.measure.custom != nil {
 		return m.measure.custom(ChunkOutcome{
-			Retrieved: slices.Clone(s.ranked[:min(k, len(s.ranked))]),
-			Relevant:  slices.Clone(s.relevant),
+			Retrieved: s.named(s.ranked[:min(k, len(s.ranked))]),
+			Relevant:  s.named(s.relevant),
 		})
 	}
 	return m.measure.ranked(s, k)

@@ -23,15 +23,38 @@
 // # Where the time goes
 //
 // Chroma's whole evaluation, from reading 1.4 MB of corpora to the result with its
-// diagnostics, with the hashing embedder at 2,048 dimensions: a sixth of a second of
-// processor time. Of that, hashing words to vectors takes two fifths, search
-// over 5,259 sparse vectors a quarter, normalising and indexing them a sixth. Reading,
-// chunking, scoring and diagnosing are what remains, less than a sixth; chunking
-// itself is a hundredth.
+// diagnostics, with the hashing embedder at 2,048 dimensions: 0.16 to 0.27 s of
+// processor time. Two fifths of that turn words into vectors, a quarter
+// searches 5,259 sparse vectors, a sixth normalises and indexes them. Reading,
+// chunking, scoring and diagnosing are the rest; chunking alone is a hundredth.
 //
-// Scoring a run of a million lines from files takes 0.13 s of processor time: a third
-// is telling columns apart, a quarter looking documents up among the judged
-// ones, a sixth reading the file.
+// Scoring a run of 10,000 queries × 100 documents from files: 0.13 to 0.2 s of
+// processor time on all processors. A third tells columns and numbers apart, a
+// quarter looks documents up, for those that a query has twice and among the judged
+// ones, a tenth reads the file; much of the rest is garbage collection.
+//
+// RecursiveCharacter without overlap jumps from chunk to chunk: it looks at the text
+// around where a chunk of the full size would end, so that fewer and
+// larger chunks cost less than a look at every byte would suggest. At 200 characters
+// a third of its time goes into the list of chunks.
+//
+// go test with no test selected is the go command itself, four fifths of it.
+//
+// # Peers that are no Go modules
+//
+// Chroma's chunking evaluation is Python. Its loops over ranges, without pandas, took
+// 9 µs a query for 5 retrieved and 2 relevant spans, 14 µs for 5 and 5, 32 µs for 20
+// and 2, 0.8 ms for 100 and 20 (Python 3.11), when
+//
+//	go test -run='^$' -bench='TokenScorer/.*/.*/metrics=chroma' ./ragtest
+//
+// showed 60 ns, 90 ns, 70 ns and 1.1 µs for the same three measures: 150 to 740 times
+// as fast. For all queries and chunks, PrecisionOmega took it 0.36 s.
+//
+// trec_eval is C. A program that only reads, sorts, ranks and joins as it does, and
+// computes one measure, took 0.87 s of processor time, compiled without optimisation
+// as its Makefile says, and 0.75 s with -O2, for the run above: the evaluation of all
+// measures here takes a quarter of that, spread over all processors.
 package main
 
 import (

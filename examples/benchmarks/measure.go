@@ -48,6 +48,9 @@ func measure(ctx context.Context, rows []row, rounds int, benchtime string) (map
 		if _, err := command(ctx, dir, "go", "test", "-c", "-o", binary, "."); err != nil {
 			return nil, err
 		}
+		if err := known(ctx, dir, binary, names[dir]); err != nil {
+			return nil, err
+		}
 		found[dir] = map[string]samples{}
 		for round := range rounds {
 			fmt.Fprintf(os.Stderr, "%s: round %d of %d\n", dir, round+1, rounds)
@@ -71,6 +74,23 @@ func measure(ctx context.Context, rows []row, rounds int, benchtime string) (map
 		}
 	}
 	return found, nil
+}
+
+// known returns an error if a binary lacks the benchmark that a name is part of, before
+// any is run.
+func known(ctx context.Context, dir, binary string, names []string) error {
+	out, err := command(ctx, dir, binary, "-test.list=^Benchmark")
+	if err != nil {
+		return err
+	}
+	there := strings.Fields(string(out))
+	for _, name := range names {
+		top, _, _ := strings.Cut(name, "/")
+		if !slices.Contains(there, "Benchmark"+top) {
+			return fmt.Errorf("%s: there is no Benchmark%s", dir, top)
+		}
+	}
+	return nil
 }
 
 // command runs a command and returns what it prints. Its error holds the end of that.

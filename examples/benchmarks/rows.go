@@ -8,6 +8,7 @@ const peers = "internal/peers"
 var table = concat(
 	search(),
 	recursive(),
+	tokens(),
 	measures(),
 	evaluations(),
 )
@@ -69,10 +70,40 @@ func recursive() (rows []row) {
 	})
 }
 
+func tokens() (rows []row) {
+	const cpu = "cpu-ns/op"
+	for _, encoding := range []string{"cl100k", "o200k"} {
+		name := func(impl string) string {
+			return fmt.Sprintf("TokenCount/encoding=%s/corpus=chroma/impl=%s", encoding, impl)
+		}
+		for _, s := range []struct {
+			memory string
+			want   float64
+		}{{"cold", 8}, {"warm", 12}} {
+			rows = append(rows, row{
+				what: fmt.Sprintf("counting %s tokens, %s, cpu, against tiktoken-go/tokenizer", encoding, s.memory),
+				dir:  peers, ours: name("rageval-" + s.memory), theirs: name("tiktoken-go"), unit: cpu, want: s.want,
+			})
+		}
+	}
+	size := func(bench, impl string) string { return fmt.Sprintf("%s/impl=%s/size=400/overlap=0", bench, impl) }
+	return append(rows, row{
+		what: "RecursiveCharacter, 400 cl100k tokens, cpu, against langchaingo with tiktoken-go",
+		dir:  peers, ours: size("TokenLengths", "rageval"), theirs: size("TokenLengths", "langchaingo-tiktoken-go"), unit: cpu, want: 10,
+	}, row{
+		what: "the same with nothing remembered of the texts",
+		dir:  peers, ours: size("TokenLengths", "rageval-first"), theirs: size("TokenLengths", "langchaingo-tiktoken-go"), unit: cpu, want: 10,
+	}, row{
+		what: "windows of 400 cl100k tokens, cpu, against langchaingo's TokenSplitter",
+		dir:  peers, ours: size("FixedToken", "rageval-warm"), theirs: size("FixedToken", "langchaingo"), unit: cpu, want: 25,
+	})
+}
+
 func measures() []row {
 	spans := func(retrieved, relevant int, metrics string) string {
 		return fmt.Sprintf("TokenScorer/retrieved=%d/relevant=%d/metrics=%s", retrieved, relevant, metrics)
 	}
+	ranks := func(impl string) string { return "ChunkScorer/retrieved=100/relevant=20/impl=" + impl }
 	return []row{
 		{
 			what: "span recall, precision and IoU, cpu, time of 200 × 40 against 100 × 20 spans",
@@ -81,8 +112,11 @@ func measures() []row {
 			what: "span recall, precision and IoU, cpu, time of 800 × 160 against 400 × 80 spans",
 			dir:  "ragtest", ours: spans(800, 160, "sets"), theirs: spans(400, 80, "sets"), unit: "cpu-ns/op", slower: true, want: 2.5,
 		}, {
-			what: "rank metrics of trec_eval, cpu, time against those of aligned grades",
-			dir:  "ragtest/trec", ours: "Measures/impl=ids", theirs: "Measures/impl=aligned", unit: "cpu-ns/op", slower: true, want: 4,
+			what: "chunk metrics of interned IDs, cpu, time against those of aligned marks",
+			dir:  "ragtest", ours: ranks("numbers"), theirs: ranks("aligned"), unit: "cpu-ns/op", slower: true, want: 4,
+		}, {
+			what: "trec_eval's measures of IDs as text, cpu, time against those of aligned grades",
+			dir:  "ragtest/trec", ours: "Measures/impl=ids", theirs: "Measures/impl=aligned", unit: "cpu-ns/op", slower: true,
 		},
 	}
 }

@@ -130,7 +130,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%q is there twice", r.what)
 		}
 		seen[r.what] = true
-		if r.dir == "" || r.ours == "" || r.want <= 0 || r.slower && r.theirs == "" {
+		if r.dir == "" || r.ours == "" || r.want < 0 || r.slower && r.theirs == "" {
 			t.Errorf("%q: the row is not complete: %+v", r.what, r)
 		}
 	}

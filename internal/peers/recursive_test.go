@@ -18,7 +18,9 @@ import (
 
 var separators = []string{"\n\n", "\n", ". ", " ", ""}
 
-var settings = []struct{ size, overlap int }{{200, 0}, {400, 0}, {800, 0}, {400, 200}}
+var settings = []struct{ size, overlap int }{{400, 0}, {400, 200}}
+
+var charSettings = append(settings, []struct{ size, overlap int }{{200, 0}, {800, 0}}...)
 
 // chromaCorpora returns the documents of Chroma's chunking evaluation.
 func chromaCorpora(tb testing.TB) (docs []*spans.Document, bytes int64) {
@@ -69,7 +71,7 @@ func rageval(tb testing.TB, doc *spans.Document, size, overlap int) []chunkers.P
 
 func TestRecursiveCharacterDoesTheSameWork(t *testing.T) {
 	docs, _ := chromaCorpora(t)
-	for _, s := range settings {
+	for _, s := range charSettings {
 		for _, doc := range docs {
 			var got []string
 			for _, p := range rageval(t, doc, s.size, s.overlap) {
@@ -112,7 +114,7 @@ func BenchmarkRecursiveCharacter(b *testing.B) {
 		}},
 	}
 	for _, impl := range impls {
-		for _, s := range settings {
+		for _, s := range charSettings {
 			b.Run(fmt.Sprintf("impl=%s/size=%d/overlap=%d", impl.name, s.size, s.overlap), func(b *testing.B) {
 				b.SetBytes(size)
 				b.ReportAllocs()
