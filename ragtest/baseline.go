@@ -338,5 +338,12 @@ func readBaseline(tb testing.TB, path string) (*Result, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("baseline %s: %w", path, err)
 	}
+	for _, q := range r.Queries {
+		for _, s := range q.Scores {
+			if !inUnitRange(s.Value) {
+				return nil, fmt.Errorf("baseline %s: query %s: %s is %v, want a score between 0 and 1", path, q.ID, s.Metric, s.Value)
+			}
+		}
+	}
 	return r, nil
 }

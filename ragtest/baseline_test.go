@@ -156,6 +156,12 @@ func TestBaseline(t *testing.T) {
 	_, said = runGated(t, fewer)
 	wantAll(t, said, "error: ragtest: could not measure: baseline "+path+": comparing runs: run 1 (TestGate): it lacks the query q39 of the first run")
 
+	damaged := strings.Replace(string(data), `"scores":[{"metric":"span_recall","value":1}`, `"scores":[{"metric":"span_recall","value":10}`, 1)
+	if err := os.WriteFile(path, []byte(damaged), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, said = runGated(t, with(gated(t, 40, 0)))
+	wantAll(t, said, "error: ragtest: could not measure: baseline "+path+": query q0: span_recall is 10, want a score between 0 and 1")
 	if err := os.WriteFile(path, data[:len(data)/2], 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ type documentChunks[C any] struct {
 // newEngine returns the engine of a setup that is settled.
 func newEngine[C chunkers.Indexed](s *setup[C], l level[C], began time.Time) (*engine[C], error) {
 	e := &engine[C]{setup: s, level: l, metrics: l.metrics(), began: began}
-	if e.reranker != nil && e.fetchK == e.k && !l.ranked() {
+	if e.reranker != nil && e.fetchK == e.k && e.tokenBudget == 0 && !l.ranked() {
 		return nil, fmt.Errorf("field Reranker: with FetchK = K = %d it can only reorder, which none of the metrics %v would show: raise FetchK, or add a rank metric or one At a smaller k", e.k, e.metrics)
 	}
 	n := len(e.queries)

@@ -93,11 +93,12 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 	recall, precision := make([][]float64, n), make([][]float64, n)
 	for i := range r.Queries {
 		q := &r.Queries[i]
-		exactly := e.found[i]
+		found := e.candidatesFor(e.found[i])
+		exactly := found
 		if exact.compared {
-			exactly = exact.hits[i]
+			exactly = e.candidatesFor(exact.hits[i])
 		}
-		e.loseRecall(i, exactly, exact.ranks != nil, q)
+		e.loseRecall(i, exactly, found, exact.ranks != nil, q)
 		if e.known != nil {
 			q.Ceilings, q.CeilingBounds = split(e.level.ceilings(i, len(e.hits[i])))
 		}
@@ -106,7 +107,7 @@ func (e *engine[C]) diagnose(ctx context.Context, r *Result) error {
 		for j := range q.Missed {
 			p := &q.Missed[j]
 			rows := e.level.holders(i, *p)
-			e.locateLoss(i, p, len(rows) > 0, exactly, q.RecallLosses)
+			e.locateLoss(i, p, len(rows) > 0, exactly, found, q.RecallLosses)
 			if p.Rank == 0 && exact.ranks != nil {
 				p.Rank = lowestRank(rows, e.wanted[i], exact.ranks[i])
 			}
@@ -182,8 +183,18 @@ func indexRecall[C chunkers.Indexed](exact, found [][]ScoredChunk[C]) float64 {
 	return stats.Mean(shares)
 }
 
+// candidatesFor returns what is left of candidates for a reranker to choose from. If
+// there is none, a token budget cuts them off where it is the retriever's order that
+// is to blame.
+func (e *engine[C]) candidatesFor(hits []ScoredChunk[C]) []ScoredChunk[C] {
+	if e.reranker != nil || e.tokenBudget == 0 {
+		return hits
+	}
+	return e.fitting(hits[:min(len(hits), e.k)])
+}
+
 // loseRecall sets the losses of recall of a query.
-func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, q *QueryResult) {
+func (e *engine[C]) loseRecall(query int, exactly, found []ScoredChunk[C], exact bool, q *QueryResult) {
 	all := e.level.relevantText(query)
 	share := func(amount int) float64 {
 		if all == 0 {
@@ -192,7 +203,7 @@ func (e *engine[C]) loseRecall(query int, exactly []ScoredChunk[C], exact bool, 
 		return float64(amount) / float64(all)
 	}
 	lose := func(stage string, amount int) { q.RecallLosses = append(q.RecallLosses, Loss{stage, share(amount)}) }
-	_, fetched := e.level.in(query, e.found[query])
+	_, fetched := e.level.in(query, found)
 	left, _ := e.level.in(query, e.hits[query])
 	reachable := all
 	if e.known != nil {
@@ -222,7 +233,7 @@ func (e *engine[C]) losePrecision(query int, q *QueryResult) {
 // locateLoss sets the first stage that lost a passage, and its rank where the
 // final ranking has one of its chunks. A passage that no stage had to lose, since
 // what it kept instead was worth as much, was lost to the budget.
-func (e *engine[C]) locateLoss(query int, p *Passage, held bool, exactly []ScoredChunk[C], losses []Loss) {
+func (e *engine[C]) locateLoss(query int, p *Passage, held bool, exactly, found []ScoredChunk[C], losses []Loss) {
 	holds := e.level.holder(query, *p)
 	lost := func(stage string) bool { return amount(losses, stage) > 0 }
 	in := func(hits []ScoredChunk[C]) int {
@@ -234,9 +245,9 @@ func (e *engine[C]) locateLoss(query int, p *Passage, held bool, exactly []Score
 		p.Lost = LossUnlocatable
 	case in(exactly) < 0 && lost(LossRetriever):
 		p.Lost = LossRetriever
-	case in(e.found[query]) < 0 && lost(LossIndex):
+	case in(found) < 0 && lost(LossIndex):
 		p.Lost = LossIndex
-	case in(e.found[query]) >= 0 && lost(LossReranker):
+	case in(found) >= 0 && lost(LossReranker):
 		p.Lost = LossReranker
 	default:
 		p.Lost = LossBudget

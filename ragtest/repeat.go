@@ -39,7 +39,9 @@ func (e *engine[C]) repeat(ctx context.Context) (*Result, error) {
 		e.usage.mark() // The rounds add up.
 	}
 	r := combine(results)
-	e.summarise(r)
+	if len(results) > 1 {
+		e.summarise(r)
+	}
 	return r, nil
 }
 

@@ -53,7 +53,9 @@ type Score struct {
 // and accelerated bootstrap (Efron, "Better bootstrap confidence intervals", JASA
 // 1987) of 2,000 samples. The low end is that of the scores and one more, of 0: so
 // few queries may not show a failure that is rare (Gaffke 2005, Mathematical Methods
-// of Statistics; Learned-Miller & Thomas 2019).
+// of Statistics; Learned-Miller & Thomas 2019). The high end makes no such allowance:
+// where nearly all scores are close to 0 and a few that are rare are 1, it may be too
+// low.
 //
 // Of 2,000 simulated evaluations each, so many percent had an interval that covers
 // the true mean, where each query scores 0 or 1 and, behind the stroke, where half of

@@ -130,6 +130,8 @@ func TestExportedValuesCompare(t *testing.T) {
 		chunkers.Piece{Text: "x"},
 		ragtest.SpanRecall, ragtest.ChunkRecall.At(3), []ragtest.TokenMetric{ragtest.SpanNDCG},
 		ragtest.SpanRecall.AtLeast(0.5), ragtest.ChunkMRR.AtMost(0.5),
+		ragtest.SpanRecall.Where("a", "b"), ragtest.ChunkRecall.Where("a", "b").AtLeast(1), ragtest.DocumentRecall.Where("a", "b"), ragtest.DocumentMAP.Where("a", "b").AtMost(1),
+		ragtest.RetrievedTokens, ragtest.APICost.AtMost(1),
 		ragtest.TokenOutcome{Relevant: e.Queries[0].Relevant}, ragtest.ChunkOutcome{Relevant: []chunkers.ChunkID{chunkers.NewChunkID("x")}},
 		ragtest.ScoredChunk[chunkers.Chunk]{Chunk: chunkers.Chunk{ID: chunkers.NewChunkID("x")}, Score: 1},
 		chunkers.WithPositions(lines), chunkers.WithContext(chunkers.FixedSize{Size: 3}, 1, 1), ragtest.NewMemoryStore[chunkers.Chunk](),

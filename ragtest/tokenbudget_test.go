@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/spans"
@@ -142,6 +144,15 @@ func TestTokenBudgetIsSaid(t *testing.T) {
 	if n := len(r.Queries[0].Hits); n != 2 {
 		t.Errorf("got %d hits, want the 2 that fit", n)
 	}
+	// The order of what was retrieved is the retriever's fault, not that of a reranker
+	// that there is not.
+	first := e
+	first.TokenBudget = 1
+	first.Embedder = byPlace{'p': 0, 'x': 0, 'b': 0.5, 'c': 0.1, 'd': 1}
+	first.Queries = []ragtest.TokenQuery{tokenQuery("pfel", spans.Span{Doc: "a.md", Start: 6, End: 13})}
+	if r, err := first.Evaluate(t.Context()); err != nil || r.Queries[0].Missed[0].Lost != ragtest.LossRetriever || cmp.Diff(losses(0, 0, 1, 0, 0), r.RecallLosses) != "" {
+		t.Errorf("got %v, error %v, want all lost by the retriever", r, err)
+	}
 	for want, change := range map[string]func(*ragtest.TokenLevel){
 		"field TokenBudget: got -1":             func(e *ragtest.TokenLevel) { e.TokenBudget = -1 },
 		"field TokenBudget: set without Tokens": func(e *ragtest.TokenLevel) { e.Tokens = chunkers.Length{} },
@@ -151,6 +162,12 @@ func TestTokenBudgetIsSaid(t *testing.T) {
 		if _, err := e.Evaluate(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got error %v, want %q", err, want)
 		}
+	}
+	// What a reranker puts first is what fits.
+	reranking := e
+	reranking.Reranker, reranking.FetchK = rerankFunc[chunk](reversed[chunk]), 3
+	if again, err := reranking.Evaluate(t.Context()); err != nil || again.Queries[0].Hits[1].Span != r.Queries[0].Hits[1].Span || again.Queries[0].Hits[0].Span == r.Queries[0].Hits[0].Span {
+		t.Errorf("got %v, error %v, want the last two of three hits, the last first", again, err)
 	}
 	// Nothing fits.
 	e.TokenBudget, e.Tokens = 1, chunkers.Length{Name: "bytes", Of: func(s string) int { return len(s) }}

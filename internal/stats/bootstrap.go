@@ -113,12 +113,12 @@ func newFailures(n int) *failures {
 	// The number of zeros is binomial.
 	one, total := 1.0, 0.0
 	for range n + 1 {
-		one *= float64(n) / float64(n+1)
+		one = float64(one * float64(float64(n)/float64(n+1)))
 	}
 	for i := 0; i <= n && total < 1-1e-12; i++ {
 		total += one
 		f.least = append(f.least, total)
-		one *= float64(n+1-i) / (float64(i+1) * float64(n))
+		one = float64(one * float64(float64(n+1-i)/float64(float64(i+1)*float64(n))))
 	}
 	return f
 }

@@ -18,7 +18,7 @@ import (
 
 // The simulations behind what the documentation says of false claims, coverage,
 // false alarms and power. They are benchmarks, which report percentages, and take
-// about five minutes; so they run when asked for:
+// about fifteen minutes; so they run when asked for:
 //
 //	RAGTEST_SIMULATE=1 go test -run '^$' -bench Simulat -benchtime 1x ./internal/stats
 

@@ -84,13 +84,13 @@ func Phrasings() []Check {
 // Rewrite is the check of a rewriting of queries of your own, such as paraphrases
 // that were written before. The function must be pure and must not return "".
 func Rewrite(name string, rewrite func(query string) string) Check {
-	return Check{name: name, rewrite: rewrite}
+	return Check{name: name, rewrite: rewrite, own: new(ownership)}
 }
 
 // Distractors is the check that the corpus has further documents, which answer no
 // query. Their IDs must be new.
 func Distractors(docs ...*spans.Document) Check {
-	return Check{name: fmt.Sprintf("%d distractors", len(docs)), documents: func(c *spans.Corpus) ([]*spans.Document, error) {
+	return Check{name: fmt.Sprintf("%d distractors", len(docs)), own: new(ownership), documents: func(c *spans.Corpus) ([]*spans.Document, error) {
 		return append(slices.Collect(c.All()), docs...), nil
 	}}
 }

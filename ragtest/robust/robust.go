@@ -42,6 +42,7 @@ type Check struct {
 	rewrite   func(query string) string                        // nil: queries stay
 	documents func(c *spans.Corpus) ([]*spans.Document, error) // nil: documents stay
 	moreK     int
+	own       *ownership // of a check that its name does not tell from another
 	least     float64
 	demanded  bool
 }
@@ -54,6 +55,16 @@ func (c Check) Name() string { return c.name }
 func (c Check) AtLeast(min float64) Check {
 	c.least, c.demanded = min, true
 	return c
+}
+
+// ownership is told apart by its address.
+type ownership struct{ _ byte }
+
+// Equal reports whether both make the same change and demand the same. A check made by
+// [Rewrite] or [Distractors] is equal to its copies only.
+func (c Check) Equal(d Check) bool {
+	same := c.least == d.least || math.IsNaN(c.least) && math.IsNaN(d.least)
+	return c.name == d.name && c.own == d.own && c.demanded == d.demanded && same
 }
 
 func (c Check) validate() error {

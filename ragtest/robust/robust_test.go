@@ -192,6 +192,29 @@ func (s spy) EmbedQueries(ctx context.Context, queries []string) ([][]float32, e
 	return s.Embed(ctx, queries)
 }
 
+func TestChecksAreEqual(t *testing.T) {
+	mine := robust.Rewrite("mine", strings.ToLower)
+	for _, tc := range []struct {
+		a, b robust.Check
+		want bool
+	}{
+		{robust.Typos(), robust.Typos(), true},
+		{robust.Typos(), robust.UpperCase(), false},
+		{robust.Typos().AtLeast(0.5), robust.Typos().AtLeast(0.5), true},
+		{robust.Typos().AtLeast(0), robust.Typos(), false},
+		{robust.Typos().AtLeast(math.NaN()), robust.Typos().AtLeast(math.NaN()), true},
+		{robust.Phrasing("Well: %s"), robust.Phrasing("Well: %s"), true},
+		{robust.Phrasing("Well: %s"), robust.Phrasing("So: %s"), false},
+		{mine, mine, true},
+		{mine, robust.Rewrite("mine", strings.ToUpper), false},
+		{robust.Distractors(), robust.Distractors(), false},
+	} {
+		if got := cmp.Equal(tc.a, tc.b); got != tc.want {
+			t.Errorf("%s and %s: got equal %v, want %v", tc.a.Name(), tc.b.Name(), got, tc.want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	fresh := notices(t)
 	for _, tc := range []struct {
