@@ -27,6 +27,20 @@
 // costs is in [Report.Pareto]. [Report.Page] draws it all, and [Run] writes it beside
 // the report.
 //
+// # What it saves
+//
+// How much faster a sweep is than its cells alone depends on how many texts the
+// chunkers have in common: what is left is chunking, embedding and comparing the
+// distinct ones. On Chroma's five corpora and 472 queries with the lexical embedder
+// and one K, 150 recursive chunkers (30 sizes, 5 overlaps; 13 % of their texts are
+// distinct) take 4.7 s of processor time, 5.7 times less than 150 evaluations, and
+// 0.2 GB; 150 of three kinds (52 % distinct) 9.3 s, 2.9 times less, and 0.3 GB; of six
+// kinds (50 %) 11.3 s, 2.7 times less, and 0.4 GB. 15 chunkers with 10 K each take
+// 2.5 s, 10 times less. A single evaluation takes up to 0.3 GB. In each case chunking,
+// embedding distinct texts and searching for each chunker alone take 0.7 to 2.7 times
+// the processor time of the sweep. (November 2026, two cores of an AMD EPYC;
+// RAGTEST_DATA=... go test -run='^$' -bench=Grid.)
+//
 // # Long sweeps
 //
 // With a Dir, cells that are finished are kept and not evaluated again, whether the

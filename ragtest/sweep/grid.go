@@ -73,8 +73,10 @@ type Grid struct {
 	Shard Shard // the part of the grid to evaluate; zero: all of it
 
 	// OneAtATime keeps the chunks and vectors of one chunker in memory at a time. Texts
-	// that several chunkers make are then embedded again. Without it those vectors
-	// are kept until the last chunker that makes the text is done.
+	// that several chunkers make are then embedded again. Without it the scores of
+	// such texts with all queries are kept until the last chunker that makes them is
+	// done; their vectors where there is a NewStore, or scores would take more than a
+	// gigabyte.
 	OneAtATime bool
 
 	// Visit, if it is not nil, is given the whole result of each cell that is
