@@ -8,6 +8,7 @@ const peers = "internal/peers"
 var table = concat(
 	search(),
 	recursive(),
+	tokens(),
 	measures(),
 	evaluations(),
 )
@@ -66,6 +67,32 @@ func recursive() (rows []row) {
 	return append(rows, row{
 		what: "RecursiveCharacter, cpu for each byte of 50 MB against 1.4 MB",
 		dir:  peers, ours: "RecursiveCharacterGrowth/corpora=35", theirs: "RecursiveCharacterGrowth/corpora=1", unit: "cpu-ns/textbyte", slower: true, want: 1.3,
+	})
+}
+
+func tokens() (rows []row) {
+	const cpu = "cpu-ns/op"
+	for _, encoding := range []string{"cl100k", "o200k"} {
+		name := func(impl string) string {
+			return fmt.Sprintf("TokenCount/encoding=%s/corpus=chroma/impl=%s", encoding, impl)
+		}
+		rows = append(rows, row{
+			what: "counting " + encoding + " tokens, no word remembered, cpu, against tiktoken-go/tokenizer",
+			dir:  peers, ours: name("rageval-cold"), theirs: name("tiktoken-go"), unit: cpu, want: 8,
+		}, row{
+			what: "counting " + encoding + " tokens again, cpu, against tiktoken-go/tokenizer",
+			dir:  peers, ours: name("rageval-warm"), theirs: name("tiktoken-go"), unit: cpu, want: 12,
+		})
+	}
+	name := func(benchmark, impl string) string {
+		return fmt.Sprintf("%s/impl=%s/size=400/overlap=0", benchmark, impl)
+	}
+	return append(rows, row{
+		what: "RecursiveCharacter, 400 cl100k tokens, cpu, against langchaingo with tiktoken-go/tokenizer",
+		dir:  peers, ours: name("TokenLengths", "rageval-first"), theirs: name("TokenLengths", "langchaingo-tiktoken-go"), unit: cpu, want: 10,
+	}, row{
+		what: "FixedToken, 400 cl100k tokens, cpu, against langchaingo's TokenSplitter",
+		dir:  peers, ours: name("FixedToken", "rageval-cold"), theirs: name("FixedToken", "langchaingo"), unit: cpu, want: 25,
 	})
 }
 
