@@ -54,6 +54,7 @@ func TestHostileTexts(t *testing.T) {
 		strings.Repeat("\n ", n/2), strings.Repeat("e\u0301", n/3), strings.Repeat("\u0301", n/2), strings.Repeat("A", n),
 		strings.Repeat("...", n/3), strings.Repeat("[SEP]", n/5), strings.Repeat("語", n/3), strings.Repeat("\x80", n),
 		strings.Repeat("'s", n/2), strings.Repeat("1", n), strings.Repeat("\u00a0", n/2), strings.Repeat("abc0", n/4),
+		strings.Repeat("中A", n/4), strings.Repeat("'ſ", n/3), strings.Repeat("\u0301A", n/3), strings.Repeat("/", n), strings.Repeat("👍", n/4),
 	} {
 		for _, tokenizer := range []Tokenizer{CL100K, O200K, w} {
 			began := time.Now()

@@ -35,6 +35,18 @@ func ExampleFixedToken() {
 	// 78-83 "źń."
 }
 
+func ExampleEncoding() {
+	fmt.Println(tokens.O200K.Count(leave), "tokens")
+	fmt.Println(tokens.O200K.AppendIDs(nil, "Annual leave"))
+	for start, end := range tokens.O200K.Tokens("Zażółć") {
+		fmt.Printf("%d-%d ", start, end)
+	}
+	// Output:
+	// 26 tokens
+	// [94467 7668]
+	// 0-2 2-4 4-8 8-10
+}
+
 func ExampleLength() {
 	c := chunkers.RecursiveCharacter{Size: 8, Length: tokens.Length(tokens.O200K), Trim: true}
 	texts, err := c.Chunk(context.Background(), leave)

@@ -25,11 +25,11 @@ type merger struct {
 	candidates mergeHeap
 }
 
-// tokens returns where in s the tokens of the word s[start:end] end. They are
-// overwritten by the next call.
+// tokens returns where in s the tokens of the word s[start:end] end, which is no
+// token if it fits a slot. They are overwritten by the next call.
 func (m *merger) tokens(s string, start, end int) (ends []int) {
 	switch {
-	case m.rank(s, start, end) != noRank:
+	case end-start > maxSlotBytes && m.rank(s, start, end) != noRank:
 		m.ends = append(m.ends[:0], end)
 	case end-start <= maxScanned:
 		m.scan(s, start, end)

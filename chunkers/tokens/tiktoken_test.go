@@ -80,6 +80,18 @@ func (want encodingDigests) check(t *testing.T, what string, texts iter.Seq[stri
 	}
 }
 
+// raceDetector says whether the test was built with it. Pools then forget a part of
+// what they are given, on purpose, and cutters are large.
+var raceDetector bool
+
+// skipWithRaceDetector skips a test of one goroutine and a million short texts.
+func skipWithRaceDetector(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("takes minutes with the race detector, which has nothing to find here")
+	}
+}
+
 func readTiktoken(t *testing.T) (r tiktokenRecord) {
 	t.Helper()
 	content, err := os.ReadFile("testdata/tiktoken.json")
@@ -112,6 +124,7 @@ func TestIDsAreTiktokens(t *testing.T) {
 // All texts of three items of an alphabet that has all that the expressions tell
 // apart, and random longer ones.
 func TestIDsOfAllShortTextsAreTiktokens(t *testing.T) {
+	skipWithRaceDetector(t)
 	r := readTiktoken(t)
 	for _, triple := range r.Triples {
 		triple.check(t, "texts that begin with "+triple.First, func(yield func(string) bool) {
@@ -146,6 +159,7 @@ func TestIDsOfAllShortTextsAreTiktokens(t *testing.T) {
 
 // Every character that Unicode 15.0 has is of the class that it has for tiktoken.
 func TestIDsOfAllCharactersAreTiktokens(t *testing.T) {
+	skipWithRaceDetector(t)
 	r := readTiktoken(t)
 	newer := func(c rune) bool {
 		return slices.ContainsFunc(r.Newer, func(of []rune) bool { return of[0] <= c && c <= of[len(of)-1] })

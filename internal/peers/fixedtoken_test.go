@@ -46,12 +46,13 @@ func ragevalWindows(tb testing.TB, doc *spans.Document, size, overlap int) []str
 func TestFixedTokenDoesTheSameWork(t *testing.T) {
 	docs, _ := chromaCorpora(t)
 	for _, s := range settings {
-		compared := 0
+		all, compared := 0, 0
 		for _, doc := range docs {
 			got, want := ragevalWindows(t, doc, s.size, s.overlap), langchaingoWindows(t, doc, s.size, s.overlap)
 			if len(want) < len(got) || len(want) > len(got)+1 || s.overlap == 0 && len(want) != len(got) {
 				t.Fatalf("%s, size %d, overlap %d: got %d windows, langchaingo has %d", doc.ID(), s.size, s.overlap, len(got), len(want))
 			}
+			all += len(got)
 			for i := range got {
 				if utf8.ValidString(want[i]) {
 					compared++
@@ -61,8 +62,8 @@ func TestFixedTokenDoesTheSameWork(t *testing.T) {
 				}
 			}
 		}
-		if compared < 700 {
-			t.Errorf("size %d, overlap %d: %d windows compared, want at least 700", s.size, s.overlap, compared)
+		if compared < all*9/10 {
+			t.Errorf("size %d, overlap %d: %d windows of %d compared, want nine tenths", s.size, s.overlap, compared, all)
 		}
 	}
 }
