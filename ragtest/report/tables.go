@@ -180,9 +180,13 @@ func changesTable(title string, c *ragtest.Comparison) table {
 		case d.High < 0:
 			class = "number bad"
 		}
+		detectable := scoreCell(d.DetectableLoss)
+		if d.DetectableBound {
+			detectable.Text += " (bound)"
+		}
 		t.Rows = append(t.Rows, []tableCell{
 			{Text: m.Metric}, scoreCell(m.Means[0]), scoreCell(m.Means[1]), {Text: plus(d.Difference), Class: class}, numberCell(plus(d.Low) + " to " + plus(d.High)),
-			scoreCell(d.Adjusted), numberCell(strconv.Itoa(len(d.Worse))), numberCell(strconv.Itoa(len(d.Better))), scoreCell(d.DetectableLoss),
+			scoreCell(d.Adjusted), numberCell(strconv.Itoa(len(d.Worse))), numberCell(strconv.Itoa(len(d.Better))), detectable,
 		})
 	}
 	return t

@@ -163,7 +163,7 @@ func (c *Curve) measure(b Budget, recall func(query int) func(chunks []scored) f
 	}
 	c.Recalls = recalls[curvePoints-1]
 	c.Recall = stats.Mean(c.Recalls)
-	interval := stats.Bootstrap([][]float64{c.Recalls}, 0.95)[0]
+	interval := stats.BootstrapScores([][]float64{c.Recalls}, 0.95)[0]
 	c.Low, c.High = interval.Low, interval.High
 }
 
