@@ -28,18 +28,19 @@ type engine[C chunkers.Indexed] struct {
 	began   time.Time
 
 	diagnostics Diagnostics
-	whole       *whole[C]          // nil: corpus and indexed are all there is
-	indexed     []C                // all chunks, in order
-	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
-	vectors     [][]float32        // of the queries, for dense retrieval
-	wanted      [][]int            // of each query, the rows of the chunks that hold relevant text; nil without vectors
-	ranks       [][]int            // theirs in the last round, where the store is exact; nil if the round left them out
-	looping     bool               // rounds are timed: they do what a search needs and no more
-	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
-	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
-	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
-	scores      [][]float64        // of each query in the last round, by metric
-	repeated    int                // how many chunks were retrieved twice for a query in the last round
+	takeWhole   func(ctx context.Context) error // sets whole, in place of chunking and indexing; nil: does not
+	whole       *whole[C]                       // nil: corpus and indexed are all there is
+	indexed     []C                             // all chunks, in order
+	known       map[identity]int                // how often each chunk was indexed; nil if nothing was
+	vectors     [][]float32                     // of the queries, for dense retrieval
+	wanted      [][]int                         // of each query, the rows of the chunks that hold relevant text; nil without vectors
+	ranks       [][]int                         // theirs in the last round, where the store is exact; nil if the round left them out
+	looping     bool                            // rounds are timed: they do what a search needs and no more
+	found       [][]ScoredChunk[C]              // of each query in the last round, the FetchK candidates
+	ranked      [][]ScoredChunk[C]              // of each query in the last round, the candidates that the reranker left, in its order
+	hits        [][]ScoredChunk[C]              // of each query in the last round, the K best
+	scores      [][]float64                     // of each query in the last round, by metric
+	repeated    int                             // how many chunks were retrieved twice for a query in the last round
 }
 
 // whole describes a corpus of which the engine has a part, and what was retrieved from
@@ -126,6 +127,14 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
 	ctx = e.usage.context(ctx)
+	if e.takeWhole != nil {
+		if err := e.takeWhole(ctx); err != nil {
+			return err
+		}
+		e.trace.mark()
+		e.usage.mark()
+		return nil
+	}
 	if err := e.level.prepare(ctx); err != nil {
 		return err
 	}

@@ -472,3 +472,79 @@ func TestStreamRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestRunTokenLevelStream(t *testing.T) {
+	e := fruit(t)
+	docs := streamOf(e.Corpus)
+	whole := e
+	whole.Name = "fruit"
+	want, err := whole.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Corpus, e.Name = nil, "fruit"
+	var got *ragtest.Result
+	said := record(t, new(recorder), func(tb testing.TB) {
+		got = ragtest.RunTokenLevelStream(tb, e, docs, ragtest.SpanRecall.AtLeast(1), ragtest.SpanMRR.AtLeast(0))
+	})
+	recall, _ := want.Score("span_recall")
+	if failed := slices.ContainsFunc(said, func(s string) bool { return strings.HasPrefix(s, "error: ragtest: span_recall") }); failed != (recall < 1) {
+		t.Errorf("with a recall of %v: said %q", recall, said)
+	}
+	if s, ok := got.Score("span_mrr"); !ok || len(got.Thresholds) != 2 {
+		t.Errorf("got the metric of a threshold: %v, %t; and %d thresholds", s, ok, len(got.Thresholds))
+	}
+	if diff := cmp.Diff(got.Queries[0].Hits, want.Queries[0].Hits); diff != "" {
+		t.Errorf("hits (-stream +corpus):\n%s", diff)
+	}
+	for what, r := range map[string]string{"a bad field": "ragtest: field K: got -1", "no documents": "no document"} {
+		bad, stream := e, docs
+		if what == "a bad field" {
+			bad.K = -1
+		} else {
+			stream = func(func(*spans.Document, error) bool) {}
+		}
+		said := record(t, new(recorder), func(tb testing.TB) { ragtest.RunTokenLevelStream(tb, bad, stream) })
+		if len(said) == 0 || !strings.HasPrefix(said[0], "fatal: ") || !strings.Contains(said[0], r) {
+			t.Errorf("%s: said %q, want %q", what, said, r)
+		}
+	}
+}
+
+// FuzzTokenPart reads what may be a part, and merges it.
+func FuzzTokenPart(f *testing.F) {
+	e := ragtest.TokenLevel{Corpus: corpus(f, "a", "red apples\ngreen apples\n", "b", "red plums\n"), Chunker: placedLines{}, Embedder: letters{},
+		Queries: []ragtest.TokenQuery{{Query: ragtest.Query{Text: "what is red"}, Relevant: []spans.Span{{Doc: "a", Start: 0, End: 10}}}}}
+	plan, err := e.Plan(context.Background(), 2)
+	if err != nil {
+		f.Fatal(err)
+	}
+	part, err := plan.Shard(context.Background(), 0, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := json.Marshal(part)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(strings.ReplaceAll(string(data), "1", "-1")))
+	f.Add([]byte(strings.ReplaceAll(string(data), `"hits":[[`, `"hits":[[],[`)))
+	f.Add([]byte(strings.ReplaceAll(string(data), `"bounds":[[`, `"bounds":[[9,`)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p ragtest.TokenPart
+		if err := json.Unmarshal(data, &p); err != nil {
+			return
+		}
+		if merged, err := ragtest.MergeTokenParts(&p); err == nil {
+			roundTrip(t, merged)
+		}
+		if prepared, err := plan.Prepare(&p); err == nil {
+			ranking, err := prepared.Rank(t.Context(), nil, 2)
+			if err != nil {
+				return
+			}
+			_, _ = ranking.Judge(t.Context(), "fuzz", 1)
+		}
+	})
+}

@@ -137,19 +137,17 @@ const (
 
 // partBuilder makes a part of documents that come one after the other.
 type partBuilder struct {
-	plan  *TokenPlan
-	usage usageMeter
-	merge partMerger
-	next  int // number of the next document
-	first int // number of docs[0]
-	docs  []*spans.Document
-	bytes int // of their texts
+	plan   *TokenPlan
+	trace  *tracer
+	usage  usageMeter
+	merge  partMerger
+	next   int // number of the next document
+	first  int // number of docs[0]
+	docs   []*spans.Document
+	bytes  int // of their texts
+	ranked int // chunks
 	// chunks are those that wait to be ranked.
 	chunks []PlacedChunk
-}
-
-func newPartBuilder(p *TokenPlan, first int) *partBuilder {
-	return &partBuilder{plan: p, next: first, first: first}
 }
 
 func (b *partBuilder) add(ctx context.Context, doc *spans.Document) error {
@@ -168,6 +166,7 @@ func (b *partBuilder) add(ctx context.Context, doc *spans.Document) error {
 // chunk chunks the documents that wait.
 func (b *partBuilder) chunk(ctx context.Context) error {
 	ctx = b.usage.context(ctx)
+	done := b.trace.start("chunk", b.first, len(b.docs))
 	chunks, parts := make([][]PlacedChunk, len(b.docs)), make([]*TokenPart, len(b.docs))
 	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(b.docs), func(ctx context.Context, i int) (err error) {
 		chunks[i], parts[i], err = b.plan.search.Chunk(ctx, b.plan.given.Chunker, b.first+i, b.docs[i])
@@ -176,6 +175,7 @@ func (b *partBuilder) chunk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	done()
 	for i, p := range parts {
 		if err := b.join(p); err != nil {
 			return fmt.Errorf("document %s: %w", b.docs[i].ID(), err)
@@ -211,13 +211,18 @@ func (b *partBuilder) rank(ctx context.Context, n int) error {
 	for i, c := range b.chunks[:n] {
 		list[i] = c.Chunk
 	}
+	done := b.trace.start("embed", b.ranked, n)
 	if _, err := embedder.index(ctx, list, nil); err != nil {
 		return err
 	}
+	done()
+	done = b.trace.start("index", b.ranked, n)
 	p, err := b.plan.search.rank(ctx, b.chunks[:n], &store.vectors)
 	if err != nil {
 		return fmt.Errorf("ranking: %w", err)
 	}
+	done()
+	b.ranked += n
 	b.chunks = slices.Clone(b.chunks[n:]) // the others are garbage
 	return b.join(p)
 }

@@ -170,10 +170,12 @@ func (e TokenLevel) plan(ctx context.Context, run *engine[chunkers.PositionAware
 	for i, row := range all {
 		holders[i] = p.chunks[row]
 	}
+	done := run.trace.start("embed", 0, len(holders))
 	if _, err := embedder.index(ctx, holders, nil); err != nil {
 		return nil, err
 	}
-	if p.search.Queries, err = embedder.embedQueries(ctx, run.texts(), nil); err != nil {
+	done()
+	if p.search.Queries, err = embedder.embedQueries(ctx, run.texts(), run.trace); err != nil {
 		return nil, err
 	}
 	dim := 0
@@ -276,7 +278,11 @@ func (p *TokenPlan) Shard(ctx context.Context, index, count int) (*TokenPart, er
 // 16,384 chunks at a time. A text that comes again in other documents may be embedded
 // again. An error that docs yields ends it.
 func (p *TokenPlan) Part(ctx context.Context, first int, docs iter.Seq2[*spans.Document, error]) (*TokenPart, error) {
-	b := newPartBuilder(p, first)
+	return p.part(ctx, first, docs, nil)
+}
+
+func (p *TokenPlan) part(ctx context.Context, first int, docs iter.Seq2[*spans.Document, error], trace *tracer) (*TokenPart, error) {
+	b := &partBuilder{plan: p, trace: trace, next: first, first: first}
 	for doc, err := range docs {
 		if err == nil && doc == nil {
 			err = errors.New("the document is nil")

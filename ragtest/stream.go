@@ -1,6 +1,7 @@
 package ragtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,8 +10,9 @@ import (
 	"iter"
 	"math/big"
 	"slices"
-	"time"
+	"testing"
 
+	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/fingerprint"
 	"github.com/rageval/rageval/spans"
 )
@@ -37,123 +39,155 @@ import (
 // for each document, to count them. With EquivalentText, all documents that have the text
 // count as holding relevant text. Store must be nil, and Retriever too.
 func (e TokenLevel) EvaluateStream(ctx context.Context, docs iter.Seq2[*spans.Document, error]) (*Result, error) {
-	began := time.Now()
-	if e.Corpus != nil {
-		return nil, errors.New("field Corpus: it is set, but the documents are streamed: want nil")
-	}
-	plan, sum, err := e.planStream(ctx, docs, func(e TokenLevel) (int, error) {
-		run, err := e.engine(nil)
-		if err != nil {
-			return 0, err
-		}
-		return run.fetchK, nil
-	})
+	s, err := e.openStream(ctx, docs)
 	if err != nil {
 		return nil, err
 	}
-	e.Corpus = plan.given.Corpus
-	run, err := e.engine(nil)
+	run, err := s.engine(nil)
 	if err != nil {
 		return nil, err
 	}
-	var again streamSum
-	part, err := plan.Part(ctx, 0, again.of(docs))
-	if err == nil {
-		err = again.equals(sum)
+	return run.evaluate(ctx)
+}
+
+// RunTokenLevelStream evaluates e as [TokenLevel.EvaluateStream] does, within a test as
+// [RunTokenLevel] has it. It is an error in a benchmark: what there is to time is done
+// before the queries are known to have been searched for.
+func RunTokenLevelStream(tb testing.TB, e TokenLevel, docs iter.Seq2[*spans.Document, error], thresholds ...TokenThreshold) *Result {
+	tb.Helper()
+	if _, ok := tb.(bencher); ok {
+		tb.Fatal("ragtest: RunTokenLevelStream ranks while it reads the documents, which a benchmark cannot time: call it in a test")
+		return nil
 	}
-	if err == nil {
-		err = plan.restore(run, part)
-	}
+	ctx, cancel := withDeadline(tb)
+	defer cancel()
+	name := e.Name
+	e.Name = cmp.Or(e.Name, tb.Name())
+	s, err := e.openStream(ctx, docs)
 	if err != nil {
-		return nil, run.stopped(ctx, err)
+		tb.Fatalf("ragtest: %v", err)
+		return nil
 	}
-	run.began = began
-	run.usage.counts = slices.Concat(plan.usage, part.Usage)
-	run.usage.mark()
-	run.trace.mark()
-	return run.repeat(ctx)
+	g := gate{e.Baseline, e.Margin, e.Budgets, e.Severities, s.given.Corpus}
+	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return s.engine(thresholds) })
 }
 
 // PlanStream is [TokenLevel.Plan] for documents that need not fit into memory: e.Corpus
 // is nil, and docs is iterated twice. See [TokenLevel.EvaluateStream].
 func (e TokenLevel) PlanStream(ctx context.Context, depth int, docs iter.Seq2[*spans.Document, error]) (*TokenPlan, error) {
+	s, err := e.openStream(ctx, docs)
+	if err != nil {
+		return nil, err
+	}
+	return s.plan(ctx, depth, nil)
+}
+
+// documentStream is an evaluation of documents that were read once.
+type documentStream struct {
+	given TokenLevel // its Corpus has the documents that the ground truth names, or the first
+	docs  iter.Seq2[*spans.Document, error]
+	named map[spans.DocumentID]bool
+	sum   streamSum
+}
+
+// openStream reads the documents for those that the ground truth names.
+func (e TokenLevel) openStream(ctx context.Context, docs iter.Seq2[*spans.Document, error]) (*documentStream, error) {
 	if e.Corpus != nil {
 		return nil, errors.New("field Corpus: it is set, but the documents are streamed: want nil")
 	}
-	plan, _, err := e.planStream(ctx, docs, func(TokenLevel) (int, error) { return depth, nil })
-	return plan, err
-}
-
-// planStream plans once depthOf has said of the evaluation how deep it goes. It returns
-// what the stream added up to.
-func (e TokenLevel) planStream(ctx context.Context, docs iter.Seq2[*spans.Document, error], depthOf func(TokenLevel) (int, error)) (*TokenPlan, *streamSum, error) {
-	s := survey{places: map[string][]spans.Span{}}
-	named := e.holding(nil)
-	keep := func(number int, doc *spans.Document) {
-		s.numbers, s.documents = append(s.numbers, number), append(s.documents, doc)
-	}
-	var sum, again streamSum
-	err := eachDocument(ctx, sum.of(docs), func(number int, doc *spans.Document) error {
-		if number == 0 || named[doc.ID()] {
-			keep(number, doc)
+	s := &documentStream{given: e, docs: docs, named: e.holding(nil)}
+	var kept []*spans.Document
+	err := eachDocument(ctx, s.sum.of(docs), func(number int, doc *spans.Document) error {
+		if number == 0 || s.named[doc.ID()] { // a corpus has at least one
+			kept = append(kept, doc)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if s.count = sum.documents; s.count == 0 {
-		return nil, nil, errors.New("the stream has no document, want at least one")
+	if s.sum.documents == 0 {
+		return nil, errors.New("the stream has no document, want at least one")
 	}
-	if n := sum.distinct(); n != s.count {
-		return nil, nil, fmt.Errorf("the %d documents of the stream have %d different IDs: each must be there once", s.count, n)
+	if n := s.sum.distinct(); n != s.sum.documents {
+		return nil, fmt.Errorf("the %d documents of the stream have %d different IDs: each must be there once", s.sum.documents, n)
 	}
-	s.fingerprint = sum.fingerprint()
-	// Fields are validated against the documents that matter.
-	if e.Corpus, err = spans.NewCorpus(s.documents...); err != nil {
-		return nil, nil, err
-	}
-	depth, err := depthOf(e)
+	s.given.Corpus, err = spans.NewCorpus(kept...)
+	return s, err
+}
+
+// engine returns the engine that reads the stream when it prepares.
+func (s *documentStream) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
+	run, err := s.given.engine(thresholds)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	run, err := e.planner(depth)
-	if err != nil {
-		return nil, nil, err
+	if _, err := s.given.planner(run.fetchK); err != nil {
+		return nil, err
 	}
-	texts, err := run.level.(*tokenLevel).statedTexts()
-	if err != nil {
-		return nil, nil, err
-	}
-	f := newFinder(texts)
-	s.numbers, s.documents = nil, nil
-	err = eachDocument(ctx, again.of(docs), func(number int, doc *spans.Document) error {
-		found, err := f.in(doc)
+	run.takeWhole = func(ctx context.Context) error {
+		run.trace.expect("chunk", s.sum.documents)
+		plan, err := s.plan(ctx, run.fetchK, run.trace)
 		if err != nil {
 			return err
 		}
-		for _, o := range found {
-			s.places[o.text] = append(s.places[o.text], o.at)
+		var again streamSum
+		part, err := plan.part(ctx, 0, again.of(s.docs), run.trace)
+		if err != nil {
+			return err
 		}
-		if number == 0 || named[doc.ID()] || e.EquivalentText && len(found) > 0 {
-			keep(number, doc)
+		if err := again.equals(&s.sum); err != nil {
+			return err
+		}
+		run.usage.counts = slices.Concat(plan.usage, part.Usage)
+		run.corpus, run.level.(*tokenLevel).corpus = plan.given.Corpus, plan.given.Corpus
+		return plan.restore(run, part)
+	}
+	return run, nil
+}
+
+// plan reads the documents for places that have the texts of the ground truth. A nil
+// trace is of no consequence.
+func (s *documentStream) plan(ctx context.Context, depth int, trace *tracer) (*TokenPlan, error) {
+	run, err := s.given.planner(depth)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := run.level.(*tokenLevel).statedTexts()
+	if err != nil {
+		return nil, err
+	}
+	f := newFinder(texts)
+	found := survey{places: map[string][]spans.Span{}, count: s.sum.documents, fingerprint: s.sum.fingerprint()}
+	var again streamSum
+	err = eachDocument(ctx, again.of(s.docs), func(number int, doc *spans.Document) error {
+		list, err := f.in(doc)
+		if err != nil {
+			return err
+		}
+		for _, o := range list {
+			found.places[o.text] = append(found.places[o.text], o.at)
+		}
+		if number == 0 || s.named[doc.ID()] || s.given.EquivalentText && len(list) > 0 {
+			found.numbers, found.documents = append(found.numbers, number), append(found.documents, doc)
 		}
 		return nil
 	})
 	if err == nil {
-		err = again.equals(&sum)
+		err = again.equals(&s.sum)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if e.Corpus, err = spans.NewCorpus(s.documents...); err != nil {
-		return nil, nil, err
+	e := s.given
+	if e.Corpus, err = spans.NewCorpus(found.documents...); err != nil {
+		return nil, err
 	}
 	if run, err = e.planner(depth); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p, err := e.plan(ctx, run, depth, s)
-	return p, &sum, err
+	run.trace = trace
+	return e.plan(ctx, run, depth, found)
 }
 
 // eachDocument calls f for each document with its number.
