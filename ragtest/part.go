@@ -126,6 +126,7 @@ type partMerger struct {
 	part       *TokenPart // but for the sets
 	ids, texts hashRuns
 	smallest   map[spans.DocumentID]DocumentSpans
+	most       int // how many of those there may be until some are left out
 }
 
 func (m *partMerger) add(p *TokenPart) error {
@@ -169,8 +170,9 @@ func (m *partMerger) add(p *TokenPart) error {
 	for _, d := range p.Smallest {
 		m.smallest[d.Document] = d
 	}
-	if len(m.smallest) > 4*to.Depth*to.Depth+64 {
+	if len(m.smallest) > m.most {
 		m.smallest = smallestOf(m.smallest, to.Depth)
+		m.most = 2*len(m.smallest) + 1024
 	}
 	to.Dim = max(to.Dim, p.Dim)
 	to.Ranked += p.Ranked
@@ -259,7 +261,11 @@ func smallestOf(documents map[spans.DocumentID]DocumentSpans, k int) map[spans.D
 			keep(all[i])
 		}
 	}
-	for m := range k {
+	longest := 0
+	for _, d := range all {
+		longest = max(longest, len(d.Unions))
+	}
+	for m := range min(k, longest) {
 		union := func(d DocumentSpans) int {
 			if m < len(d.Unions) {
 				return d.Unions[m]

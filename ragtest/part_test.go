@@ -357,6 +357,20 @@ func TestPartsRefuse(t *testing.T) {
 			_, err = p.Search().Rank(t.Context(), append(chunks, chunks[1]), [][]float32{make([]float32, 26), make([]float32, 26), make([]float32, 26)})
 			return err
 		}(), "two chunks are number 1 of document number 0"},
+		{"a document that is another", func() error {
+			_, err := p.Part(t.Context(), 0, streamOf(corpus(t, "b", "red plums\n")))
+			return err
+		}(), "document number 0 is b, which is not the document a"},
+		{"an empty search", func() error {
+			_, err := ragtest.TokenSearch{}.Rank(t.Context(), nil, nil)
+			return err
+		}(), "want that of a TokenPlan"},
+		{"a search without relevant chunks", func() error {
+			search := p.Search()
+			search.Relevant = nil
+			_, _, err := search.Chunk(t.Context(), e.Chunker, 0, slices.Collect(docs.All())[0])
+			return err
+		}(), "want that of a TokenPlan"},
 		{"another dimension", func() error {
 			_, err := p.Search().Rank(t.Context(), make([]ragtest.PlacedChunk, 1), [][]float32{{1, 2}})
 			return err

@@ -17,6 +17,9 @@ import (
 // with that chunker does. The part has everything but what comes from ranking. The
 // errors are those of an evaluation.
 func (s TokenSearch) Chunk(ctx context.Context, chunker chunkers.PositionAwareChunker, number int, doc *spans.Document) ([]PlacedChunk, *TokenPart, error) {
+	if err := s.check(); err != nil {
+		return nil, nil, err
+	}
 	chunks, count, err := s.chunk(ctx, chunker, number, doc)
 	if err != nil {
 		return nil, nil, err
@@ -31,6 +34,14 @@ func (s TokenSearch) Chunk(ctx context.Context, chunker chunkers.PositionAwareCh
 		p.Smallest = []DocumentSpans{s.smallest(chunks)}
 	}
 	return chunks, p, nil
+}
+
+// check returns an error for a search that no plan has.
+func (s TokenSearch) check() error {
+	if s.Depth < 1 || s.Depth > mostDepth || len(s.Queries) == 0 || len(s.Queries) != len(s.Relevant) {
+		return fmt.Errorf("a search of %d queries, with relevant chunks of %d, to depth %d: want that of a TokenPlan", len(s.Queries), len(s.Relevant), s.Depth)
+	}
+	return nil
 }
 
 // empty returns a part of no document in which nothing was ranked.
@@ -74,6 +85,12 @@ func (s TokenSearch) smallest(chunks []PlacedChunk) DocumentSpans {
 // Rank ranks chunks, any of the corpus in any order, by their vectors. The part has only
 // what comes from ranking. Neither argument is modified or kept.
 func (s TokenSearch) Rank(ctx context.Context, chunks []PlacedChunk, vectors [][]float32) (*TokenPart, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := exact.ValidateVectors(s.Queries, 0); err != nil {
+		return nil, fmt.Errorf("ranking chunks: of the queries, %w", err)
+	}
 	if err := exact.ValidateChunks(len(chunks), vectors, s.dim()); err != nil {
 		return nil, fmt.Errorf("ranking chunks: %w", err)
 	}
@@ -97,12 +114,7 @@ func (s TokenSearch) Rank(ctx context.Context, chunks []PlacedChunk, vectors [][
 }
 
 // dim returns the dimension of the queries' vectors.
-func (s TokenSearch) dim() int {
-	if len(s.Queries) == 0 {
-		return 0
-	}
-	return len(s.Queries[0])
-}
+func (s TokenSearch) dim() int { return len(s.Queries[0]) }
 
 // rank ranks chunks in the order of their places, whose vectors are the rows of m.
 func (s TokenSearch) rank(ctx context.Context, chunks []PlacedChunk, m *exact.Matrix) (*TokenPart, error) {

@@ -34,6 +34,7 @@ import (
 type TokenPlan struct {
 	given       TokenLevel // its Corpus has at least the documents of chunks
 	search      TokenSearch
+	known       map[int]*spans.Document       // those with relevant text, by their numbers
 	chunks      []chunkers.PositionAwareChunk // of documents with relevant text
 	places      map[string][]spans.Span       // of relevant text, in the whole corpus
 	rows        [][]int                       // of each query, which of chunks hold relevant text, ascending
@@ -140,7 +141,10 @@ func (e TokenLevel) plan(ctx context.Context, run *engine[chunkers.PositionAware
 	if err := l.alias(s.places); err != nil {
 		return nil, err
 	}
-	p := &TokenPlan{given: e, places: s.places, documents: s.count, fingerprint: s.fingerprint}
+	p := &TokenPlan{given: e, places: s.places, documents: s.count, fingerprint: s.fingerprint, known: map[int]*spans.Document{}}
+	for i, doc := range s.documents {
+		p.known[s.numbers[i]] = doc
+	}
 	p.search = TokenSearch{Depth: depth, Documents: slices.Clone(s.numbers)}
 	var at []Place
 	for i, doc := range s.documents {
@@ -276,7 +280,8 @@ func (p *TokenPlan) Shard(ctx context.Context, index, count int) (*TokenPart, er
 // has the given number. They are read as they are needed: beside the part itself, which
 // has 20 bytes for each distinct text, it holds a few MB of documents and the vectors of
 // 16,384 chunks at a time. A text that comes again in other documents may be embedded
-// again. An error that docs yields ends it.
+// again. An error that docs yields ends it, and so does a document with relevant text
+// that is not the one of that number.
 func (p *TokenPlan) Part(ctx context.Context, first int, docs iter.Seq2[*spans.Document, error]) (*TokenPart, error) {
 	return p.part(ctx, first, docs, nil)
 }
@@ -289,6 +294,9 @@ func (p *TokenPlan) part(ctx context.Context, first int, docs iter.Seq2[*spans.D
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading document number %d: %w", b.next, err)
+		}
+		if known, ok := p.known[b.next]; ok && (known.ID() != doc.ID() || known.Text() != doc.Text()) {
+			return nil, fmt.Errorf("document number %d is %s, which is not the document %s that was planned for", b.next, doc.ID(), known.ID())
 		}
 		if err := b.add(ctx, doc); err != nil {
 			return nil, err

@@ -95,7 +95,7 @@ func (e TokenLevel) openStream(ctx context.Context, docs iter.Seq2[*spans.Docume
 	if e.Corpus != nil {
 		return nil, errors.New("field Corpus: it is set, but the documents are streamed: want nil")
 	}
-	s := &documentStream{given: e, docs: docs, named: e.holding(nil)}
+	s := &documentStream{given: e, docs: docs, named: e.holding(nil), sum: streamSum{countsIDs: true}}
 	var kept []*spans.Document
 	err := eachDocument(ctx, s.sum.of(docs), func(number int, doc *spans.Document) error {
 		if number == 0 || s.named[doc.ID()] { // a corpus has at least one
@@ -214,6 +214,7 @@ func eachDocument(ctx context.Context, docs iter.Seq2[*spans.Document, error], f
 // streamSum is what the documents of a stream add up to. Distinct documents are counted
 // by the hashes of their IDs.
 type streamSum struct {
+	countsIDs bool // whether distinct is known in the end
 	documents int
 	last      spans.DocumentID
 	unordered bool
@@ -247,6 +248,9 @@ func (s *streamSum) add(doc *spans.Document) {
 	own.Add(string(doc.ID()), doc.Text())
 	var n big.Int
 	s.sum.Add(&s.sum, n.SetBytes(own.Sum()))
+	if !s.countsIDs {
+		return
+	}
 	if s.ids = append(s.ids, string(doc.ID())); len(s.ids) == 1<<14 {
 		s.collect()
 	}
