@@ -93,6 +93,9 @@ func randomEvaluation(t *testing.T, r *rand.Rand, inOrder bool) ragtest.TokenLev
 	}[r.IntN(7)]
 	e.K = 1 + r.IntN(6)
 	e.Metrics = []ragtest.TokenMetric{ragtest.SpanRecall, ragtest.SpanPrecision, ragtest.SpanIoU, ragtest.SpanNDCG, ragtest.SpanMAP, ragtest.SpanMRR}
+	if r.IntN(3) == 0 {
+		e.Tokens, e.TokenBudget = chunkers.Length{Name: "bytes", Of: func(text string) int { return len(text) }}, 20+r.IntN(200)
+	}
 	if r.IntN(2) == 0 {
 		e.Reranker, e.FetchK = backwards{}, e.K+r.IntN(8)
 	}
@@ -162,6 +165,57 @@ func TestStreamAndPartsGiveTheResultOfEvaluate(t *testing.T) {
 			if diff := cmp.Diff(encode(t, got), want); diff != "" {
 				t.Fatalf("seed %d, chunker %v, %s: (-parts +evaluate)\n%s", seed, e.Chunker, name, diff)
 			}
+		}
+	}
+}
+
+// uneven cuts each document in its own way.
+type uneven struct{}
+
+func (uneven) String() string { return "uneven" }
+
+func (uneven) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
+	n := doc.Len()
+	switch last := doc.ID()[len(doc.ID())-1]; last {
+	case 'n':
+		return nested{chunkers.FixedSize{Size: 1 + n/3}, chunkers.FixedSize{Size: n}}.ChunkWithPositions(ctx, doc)
+	case 'o':
+		return chunkers.FixedSize{Size: 2 + n/3, Overlap: 1 + n/9}.ChunkWithPositions(ctx, doc)
+	}
+	return chunkers.FixedSize{Size: 3 + n/4}.ChunkWithPositions(ctx, doc)
+}
+
+// What the best choice of chunks is worth depends on those of other documents: on the
+// shortest, and on whether any overlap or lie within others.
+func TestStreamKnowsWhatCeilingsNeed(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		var list []string
+		ways := []string{"", "", "n", "o", "no"}[r.IntN(5)]
+		for i := range 4 + r.IntN(30) {
+			id := fmt.Sprintf("%03d-", i)
+			if r.IntN(8) == 0 && ways != "" {
+				id += string(ways[r.IntN(len(ways))])
+			}
+			list = append(list, id, strings.Repeat("red plum ", 1+r.IntN(12))[r.IntN(8):])
+		}
+		e := ragtest.TokenLevel{Name: "ceilings", Corpus: corpus(t, list...), Chunker: uneven{}, Embedder: letters{}, K: 1 + r.IntN(4),
+			Metrics: []ragtest.TokenMetric{ragtest.SpanPrecision, ragtest.SpanIoU, ragtest.SpanNDCG}}
+		first, _ := e.Corpus.Document(spans.DocumentID(list[0]))
+		start := r.IntN(first.Len())
+		e.Queries = []ragtest.TokenQuery{{Query: ragtest.Query{Text: "plum"}, Relevant: []spans.Span{{Doc: first.ID(), Start: start, End: start + 1 + r.IntN(first.Len()-start)}}}}
+		want, err := e.Evaluate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs := streamOf(e.Corpus)
+		e.Corpus = nil
+		got, err := e.EvaluateStream(t.Context(), docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(encode(t, got), encode(t, want)); diff != "" {
+			t.Fatalf("seed %d: (-stream +evaluate)\n%s", seed, diff)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func RunTokenLevelStream(tb testing.TB, e TokenLevel, docs iter.Seq2[*spans.Docu
 		tb.Fatalf("ragtest: %v", err)
 		return nil
 	}
-	g := gate{e.Baseline, e.Margin, e.Budgets, e.Severities, s.given.Corpus}
+	g := gate{e.Baseline, e.Margin, e.Budgets, e.Tokens, e.Severities, s.given.Corpus}
 	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return s.engine(thresholds) })
 }
 
