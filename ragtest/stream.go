@@ -51,12 +51,12 @@ func (e TokenLevel) EvaluateStream(ctx context.Context, docs iter.Seq2[*spans.Do
 }
 
 // RunTokenLevelStream evaluates e as [TokenLevel.EvaluateStream] does, within a test as
-// [RunTokenLevel] has it. It is an error in a benchmark: what there is to time is done
-// before the queries are known to have been searched for.
+// [RunTokenLevel] has it. In a benchmark it fails: there is no index that could be
+// searched again and again.
 func RunTokenLevelStream(tb testing.TB, e TokenLevel, docs iter.Seq2[*spans.Document, error], thresholds ...TokenThreshold) *Result {
 	tb.Helper()
 	if _, ok := tb.(bencher); ok {
-		tb.Fatal("ragtest: RunTokenLevelStream ranks while it reads the documents, which a benchmark cannot time: call it in a test")
+		tb.Fatal("ragtest: RunTokenLevelStream keeps no index that a benchmark could search: call it in a test")
 		return nil
 	}
 	ctx, cancel := withDeadline(tb)
