@@ -113,7 +113,7 @@ func streamOf(c *spans.Corpus) iter.Seq2[*spans.Document, error] {
 }
 
 func TestStreamAndPartsGiveTheResultOfEvaluate(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		inOrder := r.IntN(4) > 0
 		e := randomEvaluation(t, r, inOrder)
@@ -188,7 +188,7 @@ func (uneven) ChunkWithPositions(ctx context.Context, doc *spans.Document) ([]ch
 // What the best choice of chunks is worth depends on those of other documents: on the
 // shortest, and on whether any overlap or lie within others.
 func TestStreamKnowsWhatCeilingsNeed(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		var list []string
 		ways := []string{"", "", "n", "o", "no"}[r.IntN(5)]
