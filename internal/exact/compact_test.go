@@ -33,7 +33,7 @@ func newCompact(tb testing.TB, vectors [][]float32, batches int) *Compact {
 func TestCompactFindsWhatAMatrixFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, dim := range []int{1, 2, 7, 16, 17, 100, 384, 9000} {
-		for _, n := range []int{1, 70, 2000} {
+		for _, n := range []int{1, 70, 1000} {
 			if n*dim > 1<<20 {
 				continue
 			}
@@ -50,7 +50,7 @@ func TestCompactFindsWhatAMatrixFinds(t *testing.T) {
 						wanted[q] = append(wanted[q], r.IntN(len(vectors)))
 					}
 				}
-				for _, k := range []int{0, 1, 10, len(vectors), len(vectors) + 1} {
+				for _, k := range []int{0, 10, len(vectors) + 1} {
 					want, err := m.Search(t.Context(), queries, k)
 					if err != nil {
 						t.Fatal(err)
