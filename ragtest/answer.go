@@ -36,39 +36,63 @@ func (l *tokenLevel) prepare(ctx context.Context) error {
 	if l.prepared {
 		return nil
 	}
-	var texts []string
-	seen := map[spans.Span]string{}
+	texts, err := l.statedTexts()
+	if err != nil {
+		return err
+	}
+	places := map[string][]spans.Span{}
+	if err := newFinder(texts).addTo(ctx, places, slices.Collect(l.corpus.All())); err != nil {
+		return err
+	}
+	return l.alias(places)
+}
+
+// statedTexts returns the texts of all relevant spans.
+func (l *tokenLevel) statedTexts() (texts []string, err error) {
+	seen := map[spans.Span]bool{}
 	for _, of := range l.answers {
 		for _, a := range of {
 			for _, s := range a.stated {
-				if _, ok := seen[s]; ok || s.Len() == 0 {
+				if seen[s] || s.Len() == 0 {
 					continue
 				}
+				seen[s] = true
 				text, err := l.slice(s)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				seen[s] = text
 				texts = append(texts, text)
 			}
 		}
 	}
-	places, err := occurrences(ctx, l.corpus, texts)
-	if err != nil {
-		return err
-	}
+	return texts, nil
+}
+
+// alias sets the aliases of all answers, whose texts are at the given places.
+func (l *tokenLevel) alias(places map[string][]spans.Span) error {
+	textOf := map[spans.Span]string{}
 	l.recurring = 0
 	for _, of := range l.answers {
 		for i := range of {
 			a := &of[i]
 			before := l.recurring
 			for _, s := range a.stated {
-				if len(places[seen[s]]) > 1 {
+				if s.Len() == 0 {
+					continue
+				}
+				if _, ok := textOf[s]; !ok {
+					text, err := l.slice(s)
+					if err != nil {
+						return err
+					}
+					textOf[s] = text
+				}
+				if len(places[textOf[s]]) > 1 {
 					l.recurring++
 				}
 			}
 			if l.recurring > before {
-				a.aliases = aliases(a.stated, a.set, func(s spans.Span) string { return seen[s] }, places)
+				a.aliases = aliases(a.stated, a.set, func(s spans.Span) string { return textOf[s] }, places)
 			}
 		}
 	}

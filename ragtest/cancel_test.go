@@ -70,15 +70,84 @@ func TestCancellation(t *testing.T) {
 			if want := fmt.Sprintf("stopped at stage %q: context canceled: had enough", stage); !errors.Is(err, cause) || !errors.Is(err, context.Canceled) || err.Error() != want {
 				t.Errorf("got error %v, want %s", err, want)
 			}
-			for range 100 {
-				if runtime.NumGoroutine() <= before {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Errorf("got %d goroutines, %d before", runtime.NumGoroutine(), before)
+			expectGoroutines(t, before)
 		})
 	}
+}
+
+// So does every stage of a stream, and reading it.
+func TestCancelledStream(t *testing.T) {
+	cause := errors.New("had enough")
+	for at, want := range map[string]string{
+		"Read 0": "had enough", "Read 1": "stopped before the first stage: context canceled: had enough", "Read 2": `stopped at stage "embed queries": context canceled: had enough`,
+		"Chunk": `stopped at stage "chunk": context canceled: had enough`, "Embed": `stopped at stage "embed": context canceled: had enough`,
+		"EmbedQueries": `stopped at stage "embed queries": context canceled: had enough`, "Rerank": `stopped at stage "rerank": context canceled: had enough`,
+	} {
+		t.Run(at, func(t *testing.T) {
+			before := runtime.NumGoroutine()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			embedded := false
+			wait := func(ctx context.Context, where string) error {
+				if where != at {
+					return nil
+				}
+				cancel(cause)
+				<-ctx.Done()
+				return errors.New("interrupted")
+			}
+			e := fruit(t)
+			docs := streamOf(e.Corpus)
+			e.Corpus = nil
+			e.Chunker = chunkFunc(func(ctx context.Context, doc *spans.Document) ([]chunkers.Piece, error) {
+				if embedded { // not when planning
+					if err := wait(ctx, "Chunk"); err != nil {
+						return nil, err
+					}
+				}
+				return placedLines{}.ChunkWithPositions(ctx, doc)
+			})
+			embed := func(where string) embedFunc {
+				return func(ctx context.Context, texts []string) ([][]float32, error) {
+					embedded = true
+					if err := wait(ctx, where); err != nil {
+						return nil, err
+					}
+					return letters{}.Embed(ctx, texts)
+				}
+			}
+			e.Embedder = asymmetric{embed("Embed"), embed("EmbedQueries")}
+			e.Reranker = rerankFunc[chunkers.PositionAwareChunk](func(ctx context.Context, _ string, chunks []scored) ([]scored, error) {
+				return chunks, wait(ctx, "Rerank")
+			})
+			time := 0
+			_, err := e.EvaluateStream(ctx, func(yield func(*spans.Document, error) bool) {
+				reading := fmt.Sprint("Read ", time)
+				time++
+				for doc := range docs {
+					_ = wait(ctx, reading)
+					if !yield(doc, nil) {
+						return
+					}
+				}
+			})
+			if !errors.Is(err, cause) || err.Error() != want {
+				t.Errorf("got error %v, want %s", err, want)
+			}
+			expectGoroutines(t, before)
+		})
+	}
+}
+
+func expectGoroutines(t *testing.T, before int) {
+	t.Helper()
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("got %d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
 // waitingSearch is a store and a retriever that finds nothing.

@@ -1,6 +1,7 @@
 package ragtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,17 +28,28 @@ type engine[C chunkers.Indexed] struct {
 	began   time.Time
 
 	diagnostics Diagnostics
-	indexed     []C                // all chunks, in order
-	known       map[identity]int   // how often each chunk was indexed; nil if nothing was
-	vectors     [][]float32        // of the queries, for dense retrieval
-	wanted      [][]int            // of each query, the rows of the chunks that hold relevant text; nil without vectors
-	ranks       [][]int            // theirs in the last round, where the store is exact; nil if the round left them out
-	looping     bool               // rounds are timed: they do what a search needs and no more
-	found       [][]ScoredChunk[C] // of each query in the last round, the FetchK candidates
-	ranked      [][]ScoredChunk[C] // of each query in the last round, the candidates that the reranker left, in its order
-	hits        [][]ScoredChunk[C] // of each query in the last round, the K best
-	scores      [][]float64        // of each query in the last round, by metric
-	repeated    int                // how many chunks were retrieved twice for a query in the last round
+	takeWhole   func(ctx context.Context) error // sets whole, in place of chunking and indexing; nil: does not
+	whole       *whole[C]                       // nil: corpus and indexed are all there is
+	indexed     []C                             // all chunks, in order
+	known       map[identity]int                // how often each chunk was indexed; nil if nothing was
+	vectors     [][]float32                     // of the queries, for dense retrieval
+	wanted      [][]int                         // of each query, the rows of the chunks that hold relevant text; nil without vectors
+	ranks       [][]int                         // theirs in the last round, where the store is exact; nil if the round left them out
+	looping     bool                            // rounds are timed: they do what a search needs and no more
+	found       [][]ScoredChunk[C]              // of each query in the last round, the FetchK candidates
+	ranked      [][]ScoredChunk[C]              // of each query in the last round, the candidates that the reranker left, in its order
+	hits        [][]ScoredChunk[C]              // of each query in the last round, the K best
+	scores      [][]float64                     // of each query in the last round, by metric
+	repeated    int                             // how many chunks were retrieved twice for a query in the last round
+}
+
+// whole describes a corpus of which the engine has a part, and what was retrieved from
+// all of it.
+type whole[C any] struct {
+	documents, chunks int
+	indexBytes        int64
+	fingerprint       string
+	retrieved         [][]ScoredChunk[C] // of each query, as many as are ever asked for
 }
 
 // level is what token level and chunk level do differently.
@@ -115,6 +127,14 @@ func (e *engine[C]) evaluate(ctx context.Context) (*Result, error) {
 func (e *engine[C]) prepare(ctx context.Context) (err error) {
 	defer func() { err = e.stopped(ctx, err) }()
 	ctx = e.usage.context(ctx)
+	if e.takeWhole != nil {
+		if err := e.takeWhole(ctx); err != nil {
+			return err
+		}
+		e.trace.mark()
+		e.usage.mark()
+		return nil
+	}
 	if err := e.level.prepare(ctx); err != nil {
 		return err
 	}
@@ -188,35 +208,69 @@ func (e *engine[C]) cut(ctx context.Context) ([]C, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &e.diagnostics
-	first := ""
-	total := 0
+	var sum chunkCounts
 	for _, c := range of {
-		total += len(c.chunks)
-		d.EmptyChunks += c.empty
-		d.SkippedChunks += c.skipped
-		if first == "" {
-			first = c.first
-		}
+		sum.add(chunkCounts{len(c.chunks), c.empty, c.skipped, c.first})
 	}
-	if d.SkippedChunks > 0 {
-		skipped := fmt.Sprintf("%d of %d chunks could not be located in their document and were skipped; the first is %s", d.SkippedChunks, total+d.SkippedChunks, first)
-		if d.SkippedChunks > e.maxUnlocated {
-			return nil, fmt.Errorf("%s; at most MaxUnlocated = %d may", skipped, e.maxUnlocated)
-		}
-		d.warn("%s", skipped)
+	if err := e.count(sum); err != nil {
+		return nil, err
 	}
-	if d.EmptyChunks > 0 {
-		d.warn("%d chunks without text were skipped", d.EmptyChunks)
-	}
-	if total == 0 {
-		return nil, fmt.Errorf("the chunker %s produced no chunk from %d documents", nameOf(e.chunker), len(docs))
-	}
-	all := make([]C, 0, total)
+	all := make([]C, 0, sum.chunks)
 	for _, c := range of {
 		all = append(all, c.chunks...)
 	}
 	return all, nil
+}
+
+// chunkCounts are how many chunks of which kind a chunker made.
+type chunkCounts struct {
+	chunks, empty, skipped int
+	first                  string // describes the first skipped chunk
+}
+
+func (c *chunkCounts) add(d chunkCounts) {
+	c.chunks += d.chunks
+	c.empty += d.empty
+	c.skipped += d.skipped
+	c.first = cmp.Or(c.first, d.first)
+}
+
+// unlocated returns the error of more chunks without a place than may be, and what to
+// warn of otherwise; "" if there is none.
+func (c chunkCounts) unlocated(most int) (warning string, err error) {
+	if c.skipped == 0 {
+		return "", nil
+	}
+	skipped := fmt.Sprintf("%d of %d chunks could not be located in their document and were skipped; the first is %s", c.skipped, c.chunks+c.skipped, c.first)
+	if c.skipped > most {
+		return "", fmt.Errorf("%s; at most MaxUnlocated = %d may", skipped, most)
+	}
+	return skipped, nil
+}
+
+// count takes account of all chunks of the corpus.
+func (e *engine[C]) count(c chunkCounts) error {
+	d := &e.diagnostics
+	d.EmptyChunks += c.empty
+	d.SkippedChunks += c.skipped
+	warning, err := c.unlocated(e.maxUnlocated)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		d.warn("%s", warning)
+	}
+	if c.empty > 0 {
+		d.warn("%d chunks without text were skipped", c.empty)
+	}
+	if c.chunks == 0 {
+		documents := e.corpus.Len()
+		if e.whole != nil {
+			documents = e.whole.documents
+		}
+		return fmt.Errorf("the chunker %s produced no chunk from %d documents", nameOf(e.chunker), documents)
+	}
+	return nil
 }
 
 func (e *engine[C]) index(ctx context.Context, chunks []C) error {
@@ -247,21 +301,25 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	defer func() { err = e.stopped(ctx, err) }()
 	r := &Result{
-		Name:              e.name,
-		Level:             e.level.name(),
-		K:                 e.k,
-		TokenBudget:       e.tokenBudget,
-		Chunks:            len(e.indexed),
-		Metrics:           make([]Score, len(e.metrics)),
-		Queries:           make([]QueryResult, len(e.queries)),
-		Diagnostics:       e.diagnostics,
-		Components:        e.components(),
-		CorpusFingerprint: e.corpus.Fingerprint(),
+		Name:        e.name,
+		Level:       e.level.name(),
+		K:           e.k,
+		TokenBudget: e.tokenBudget,
+		Chunks:      len(e.indexed),
+		Metrics:     make([]Score, len(e.metrics)),
+		Queries:     make([]QueryResult, len(e.queries)),
+		Diagnostics: e.diagnostics,
+		Components:  e.components(),
 	}
 	r.Diagnostics.Warnings = slices.Clip(r.Diagnostics.Warnings)
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
 	r.Diagnostics.IndexBytes = e.indexBytes()
+	if w := e.whole; w != nil {
+		r.Chunks, r.Diagnostics.Documents, r.Diagnostics.IndexBytes, r.CorpusFingerprint = w.chunks, w.documents, new(w.indexBytes), w.fingerprint
+	} else {
+		r.CorpusFingerprint = e.corpus.Fingerprint()
+	}
 	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
 		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}

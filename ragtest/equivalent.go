@@ -40,64 +40,78 @@ func windowOf(text string) window {
 	return w
 }
 
-// occurrences returns where a corpus holds each of the texts, none of them empty,
-// in corpus order. It takes time linear in the corpus for each length of texts that
-// are shorter than eight bytes, and once for all others.
-func occurrences(ctx context.Context, corpus *spans.Corpus, texts []string) (map[string][]spans.Span, error) {
-	byWindow := map[window][]string{}
-	var filter [1 << filterBits / 64]uint64
-	var widths []int // in use
+// finder finds texts, none of them empty, in documents.
+type finder struct {
+	byWindow map[window][]string
+	filter   [1 << filterBits / 64]uint64
+	widths   []int // in use
+}
+
+// occurrence is a place of a text.
+type occurrence struct {
+	text string
+	at   spans.Span
+}
+
+func newFinder(texts []string) *finder {
+	f := &finder{byWindow: map[window][]string{}}
 	for _, text := range texts {
 		w := windowOf(text)
-		if slices.Contains(byWindow[w], text) {
+		if slices.Contains(f.byWindow[w], text) {
 			continue
 		}
-		byWindow[w] = append(byWindow[w], text)
-		filter[w.hash()/64] |= 1 << (w.hash() % 64)
-		if !slices.Contains(widths, w.width) {
-			widths = append(widths, w.width)
+		f.byWindow[w] = append(f.byWindow[w], text)
+		f.filter[w.hash()/64] |= 1 << (w.hash() % 64)
+		if !slices.Contains(f.widths, w.width) {
+			f.widths = append(f.widths, w.width)
 		}
 	}
-	type occurrence struct {
-		text string
-		at   spans.Span
-	}
-	docs := slices.Collect(corpus.All())
-	found := make([][]occurrence, len(docs))
-	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(docs), func(_ context.Context, d int) error {
-		text := docs[d].Text()
-		for _, width := range widths {
-			// The window moves up a byte at a time: it is the highest bytes of recent.
-			var recent uint64
-			for end := range len(text) {
-				recent = recent>>8 | uint64(text[end])<<56
-				w := window{recent >> (64 - 8*width), width}
-				h := w.hash()
-				if filter[h/64]>>(h%64)&1 == 0 || end+1 < width {
+	return f
+}
+
+// in returns where a document holds the texts. It takes time linear in the document for
+// each length of texts that are shorter than eight bytes, and once for all others.
+func (f *finder) in(doc *spans.Document) (found []occurrence, err error) {
+	text := doc.Text()
+	for _, width := range f.widths {
+		// The window moves up a byte at a time: it is the highest bytes of recent.
+		var recent uint64
+		for end := range len(text) {
+			recent = recent>>8 | uint64(text[end])<<56
+			w := window{recent >> (64 - 8*width), width}
+			h := w.hash()
+			if f.filter[h/64]>>(h%64)&1 == 0 || end+1 < width {
+				continue
+			}
+			rest := text[end+1-width:]
+			for _, candidate := range f.byWindow[w] {
+				if !strings.HasPrefix(rest, candidate) {
 					continue
 				}
-				rest := text[end+1-width:]
-				for _, candidate := range byWindow[w] {
-					if !strings.HasPrefix(rest, candidate) {
-						continue
-					}
-					span, err := docs[d].CharSpan(end+1-width, end+1-width+len(candidate))
-					if err != nil {
-						return err
-					}
-					found[d] = append(found[d], occurrence{candidate, span})
+				span, err := doc.CharSpan(end+1-width, end+1-width+len(candidate))
+				if err != nil {
+					return nil, err
 				}
+				found = append(found, occurrence{candidate, span})
 			}
 		}
-		return nil
+	}
+	return found, nil
+}
+
+// addTo adds where the documents hold the texts to places, in their order.
+func (f *finder) addTo(ctx context.Context, places map[string][]spans.Span, docs []*spans.Document) error {
+	found := make([][]occurrence, len(docs))
+	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(docs), func(_ context.Context, d int) (err error) {
+		found[d], err = f.in(docs[d])
+		return err
 	})
-	places := map[string][]spans.Span{}
 	for _, list := range found {
 		for _, o := range list {
 			places[o.text] = append(places[o.text], o.at)
 		}
 	}
-	return places, err
+	return err
 }
 
 // aliases returns the places elsewhere of the texts of relevant spans, each with

@@ -35,6 +35,9 @@ func (e *engine[C]) round(ctx context.Context) (err error) {
 func (e *engine[C]) retrieve(ctx context.Context) ([][]ScoredChunk[C], error) {
 	var lists [][]ScoredChunk[C]
 	var err error
+	if e.whole != nil {
+		return e.whole.retrieved, nil
+	}
 	switch r := e.retriever.(type) {
 	case *dense[C]:
 		if r.pooled != nil {

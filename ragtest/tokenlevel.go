@@ -31,6 +31,8 @@ type tokenLevel struct {
 	places  places                        // of the indexed chunks; nil without a chunker
 	spanOf  []spans.Span                  // theirs, by insertion order
 	lines   map[spans.DocumentID][]int
+	// positions are those of spans of documents that corpus has not; nil: it has all.
+	positions map[spans.Span]linePosition
 
 	tokens      *tokenCounter
 	tokenBudget int
@@ -43,6 +45,9 @@ type tokenLevel struct {
 	highest  highest
 	hitIndex coverage.Index
 }
+
+// linePosition is where a span begins.
+type linePosition struct{ line, column int }
 
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
@@ -234,12 +239,21 @@ func (l *tokenLevel) passages(set spans.Set) ([]Passage, error) {
 // position returns the line and the column, in characters, at which a span begins,
 // both from 1.
 func (l *tokenLevel) position(s spans.Span) (line, column int) {
+	if at, ok := l.positions[s]; ok {
+		return at.line, at.column
+	}
 	doc, _ := l.corpus.Document(s.Doc)
 	starts, ok := l.lines[s.Doc]
 	if !ok {
 		starts = lineStarts(doc.Text())
 		l.lines[s.Doc] = starts
 	}
+	return position(doc, starts, s)
+}
+
+// position returns the line and the column of a span of doc, whose lines begin at
+// starts.
+func position(doc *spans.Document, starts []int, s spans.Span) (line, column int) {
 	at, _, err := doc.ByteRange(s)
 	if err != nil {
 		return 0, 0

@@ -119,6 +119,9 @@ func (t *tracer) rewind() { t.intervals, t.done = t.intervals[:t.marked], maps.C
 
 // stage returns the stage that began last.
 func (t *tracer) stage() string {
+	if t == nil {
+		return ""
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.current

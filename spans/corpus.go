@@ -1,15 +1,14 @@
 package spans
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/rageval/rageval/internal/fingerprint"
 )
 
 // Corpus is an ordered collection of documents with distinct IDs. It is
@@ -85,19 +84,9 @@ func (c *Corpus) Fingerprint() string {
 
 func (c *Corpus) hash() string {
 	docs := slices.SortedFunc(c.All(), func(a, b *Document) int { return strings.Compare(string(a.id), string(b.id)) })
-	h := sha256.New()
-	var length [8]byte
+	var h fingerprint.Hash
 	for _, d := range docs {
-		for _, s := range [2]string{string(d.id), d.text} {
-			binary.BigEndian.PutUint64(length[:], uint64(len(s)))
-			h.Write(length[:])
-			// Written in pieces, so that a large text is not copied whole.
-			for len(s) > 0 {
-				n := min(len(s), 64<<10)
-				h.Write([]byte(s[:n]))
-				s = s[n:]
-			}
-		}
+		h.Add(string(d.id), d.text)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return h.String()
 }

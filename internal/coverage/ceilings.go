@@ -328,3 +328,18 @@ func (c *Ceilings) pads(n int) []pad {
 func (c *Ceilings) isNear(row int) bool {
 	return slices.ContainsFunc(c.rows, func(s stretch) bool { return s.first <= row && row < s.last })
 }
+
+// SmallestUnions returns how many characters the m chunks of the smallest union have,
+// at index m-1, for m up to k and the number of chunks, and whether some chunks overlap
+// and some lie within others or are empty, which are left out. It is all that the
+// ceilings of other documents' relevant text depend on: of the documents without
+// relevant text, the k with the smallest unions of m chunks, for each m, and of equal
+// ones the first by ID, have all chunks that those ceilings need.
+func SmallestUnions(chunks []spans.Span, k int) (chars []int, overlapping, nested bool) {
+	c := NewCeilings(NewIndex(chunks), 0)
+	c.pad(min(k, len(c.index.chunks)))
+	for _, p := range c.padding[1:] {
+		chars = append(chars, p.chars)
+	}
+	return chars, c.overlapping, c.index.dropped > 0
+}

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,18 +28,22 @@ func BenchmarkDots(b *testing.B) {
 func BenchmarkSearch(b *testing.B) {
 	const dim, rows, k = 384, 20_000, 10
 	r := rand.New(rand.NewPCG(11, 12))
-	m := newMatrix(b, randomVectors(r, rows, dim, 1000)...)
+	vectors := randomVectors(r, rows, dim, 1000)
 	queries := randomVectors(r, 500, dim, 1000)
-	for _, n := range []int{1, 500} {
-		b.Run(fmt.Sprintf("queries=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := m.Search(b.Context(), queries[:n], k); err != nil {
-					b.Fatal(err)
+	for _, index := range []interface {
+		SearchAndRank(ctx context.Context, queries [][]float32, k int, wanted [][]int) ([][]Hit, [][]int, error)
+	}{newMatrix(b, vectors...), newCompact(b, vectors, 1)} {
+		for _, n := range []int{1, 500} {
+			b.Run(fmt.Sprintf("queries=%d/index=%T", n, index), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := index.SearchAndRank(b.Context(), queries[:n], k, nil); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(float64(b.N)*float64(n*rows*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
-		})
+				b.ReportMetric(float64(b.N)*float64(n*rows*dim)/float64(b.Elapsed().Nanoseconds()), "products/ns")
+			})
+		}
 	}
 }
 

@@ -443,3 +443,59 @@ func TestValidateChunks(t *testing.T) {
 		}
 	}
 }
+
+func TestSearchAndCount(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for _, dim := range []int{3, 1 << 13} {
+		vectors := randomVectors(r, 90, dim, 1)
+		vectors = append(vectors, vectors[:30]...)
+		m := newMatrix(t, vectors...)
+		queries := randomVectors(r, groupQueries+9, dim, 1)
+		all, err := m.Search(t.Context(), queries, len(vectors))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rungs, want := make([][]Hit, len(queries)), make([][]int, len(queries))
+		for q := range queries {
+			want[q] = []int{}
+			for range r.IntN(9) {
+				rung := all[q][r.IntN(len(vectors))]
+				if r.IntN(3) == 0 { // no row has this score
+					rung.Score = math.Nextafter32(rung.Score, 2)
+				}
+				rungs[q] = append(rungs[q], rung)
+			}
+			slices.SortFunc(rungs[q], Compare)
+			before := 0
+			for _, rung := range rungs[q] {
+				n := 0
+				for _, h := range all[q] {
+					if Compare(h, rung) < 0 {
+						n++
+					}
+				}
+				want[q] = append(want[q], n-before)
+				before = n
+			}
+		}
+		rungs[1], want[1] = nil, []int{}
+		found, got, err := m.SearchAndCount(t.Context(), queries, 7, rungs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("dimension %d: (-want +got):\n%s", dim, diff)
+		}
+		for q := range found {
+			if diff := cmp.Diff(all[q][:7], found[q]); diff != "" {
+				t.Errorf("dimension %d, query %d: hits (-want +got):\n%s", dim, q, diff)
+			}
+		}
+	}
+	if _, got, err := new(Matrix).SearchAndCount(t.Context(), [][]float32{{1}}, 3, [][]Hit{{{0, 1}}}); err != nil || !slices.Equal(got[0], []int{0}) {
+		t.Errorf("no rows: got %v and error %v, want one 0", got, err)
+	}
+	if _, ranks, err := new(Matrix).SearchAndRank(t.Context(), [][]float32{{1}}, 3, [][]int{nil}); err != nil || len(ranks) != 1 {
+		t.Errorf("no rows: got ranks %v and error %v, want one list", ranks, err)
+	}
+}

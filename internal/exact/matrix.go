@@ -36,7 +36,11 @@ func (m *Matrix) Len() int { return m.rows }
 func (m *Matrix) Dim() int { return m.dim }
 
 // Bytes returns the size of the rows.
-func (m *Matrix) Bytes() int64 { return 4 * int64(m.rows) * int64(m.stride) }
+func (m *Matrix) Bytes() int64 { return Bytes(m.rows, m.dim) }
+
+// Bytes returns the size of the rows of a matrix that holds so many vectors of
+// dimension dim.
+func Bytes(rows, dim int) int64 { return 4 * int64(rows) * int64(ceilDiv(dim, lanes)*lanes) }
 
 func (m *Matrix) segmentRows() int { return max(1, segmentLen/m.stride) }
 

@@ -78,6 +78,18 @@ func (m *Matrix) hitsOf(query []float32, rows []int) []Hit {
 	return hits
 }
 
+// Scores returns the scores of rows for a query.
+func (m *Matrix) Scores(query []float32, rows []int) []float32 {
+	scores := make([]float32, len(rows))
+	if len(rows) == 0 {
+		return scores
+	}
+	for i, h := range m.hitsOf(m.appendRows(nil, [][]float32{query}), rows) {
+		scores[i] = h.Score
+	}
+	return scores
+}
+
 // ranks returns the ranks, from 1, of rows by what ladders of the same rungs have
 // counted among all rows.
 func ranks(rows []int, ladders []ladder) []int {

@@ -40,12 +40,55 @@ func (m *Matrix) Search(ctx context.Context, queries [][]float32, k int) ([][]Hi
 // large enough k would find them. A nil wanted wants none. It takes little more
 // time than the search alone, and no memory for rankings.
 func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, wanted [][]int) (found [][]Hit, ranked [][]int, err error) {
+	if wanted == nil {
+		found, _, err := m.search(ctx, queries, k, nil)
+		return found, make([][]int, 0), err
+	}
+	found, behind, err := m.search(ctx, queries, k, func(q int, query []float32) ladder { return newLadder(m.hitsOf(query, wanted[q])) })
+	if err != nil {
+		return nil, nil, err
+	}
+	ranked = make([][]int, len(wanted))
+	for q, ladders := range behind {
+		if len(ladders) > 0 { // there are rows
+			ranked[q] = ranks(wanted[q], ladders)
+		}
+	}
+	return found, ranked, nil
+}
+
+// SearchAndCount returns what [Matrix.Search] does and, for each query q, how many
+// rows come before each of rungs[q] and not before the one in front of it. A rung need
+// not be a row: it comes after the rows of lower index that have its score. The rungs
+// of a query are in the order of [Compare], and nil ones want nothing. It takes the
+// time and the memory of [Matrix.SearchAndRank].
+func (m *Matrix) SearchAndCount(ctx context.Context, queries [][]float32, k int, rungs [][]Hit) (found [][]Hit, behind [][]int, err error) {
+	found, ladders, err := m.search(ctx, queries, k, func(q int, _ []float32) ladder { return ladder{rungs[q], make([]int, len(rungs[q]))} })
+	if err != nil {
+		return nil, nil, err
+	}
+	behind = make([][]int, len(queries))
+	for q := range behind {
+		behind[q] = make([]int, len(rungs[q]))
+		for _, l := range ladders[q] {
+			for i, n := range l.behind {
+				behind[q][i] += n
+			}
+		}
+	}
+	return found, behind, nil
+}
+
+// search searches, and counts on the ladders that ladderOf makes for the number of
+// a query and its packed form: counted has, for each query, one for each part of the
+// rows. A nil ladderOf counts nothing.
+func (m *Matrix) search(ctx context.Context, queries [][]float32, k int, ladderOf func(q int, query []float32) ladder) (found [][]Hit, counted [][]ladder, err error) {
 	if k < 0 {
 		return nil, nil, fmt.Errorf("k is %d, want 0 or more", k)
 	}
-	found, ranked = make([][]Hit, len(queries)), make([][]int, len(wanted))
-	if k == 0 && wanted == nil || m.rows == 0 || len(queries) == 0 {
-		return found, ranked, context.Cause(ctx)
+	found, counted = make([][]Hit, len(queries)), make([][]ladder, len(queries))
+	if k == 0 && ladderOf == nil || m.rows == 0 || len(queries) == 0 {
+		return found, counted, context.Cause(ctx)
 	}
 	packed := m.pack(queries)
 	workers := runtime.GOMAXPROCS(0)
@@ -57,8 +100,8 @@ func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, 
 		tops[i], ladders[i] = make([]top, s.last-s.first), make([]ladder, s.last-s.first)
 		for q := range tops[i] {
 			tops[i][q] = newTop(k)
-			if wanted != nil {
-				ladders[i][q] = newLadder(m.hitsOf(packed.rows[(s.first+q)*m.stride:(s.first+q+1)*m.stride], wanted[s.first+q]))
+			if ladderOf != nil {
+				ladders[i][q] = ladderOf(s.first+q, packed.rows[(s.first+q)*m.stride:(s.first+q+1)*m.stride])
 			}
 		}
 		return m.scan(ctx, packed, s, func(q, index int, scores []float32) {
@@ -71,24 +114,20 @@ func (m *Matrix) SearchAndRank(ctx context.Context, queries [][]float32, k int, 
 	}
 	err = parallel.Do(ctx, workers, len(queries), func(_ context.Context, q int) error {
 		var all []Hit
-		var counted []ladder
 		group := q / shares[0].last * parts // its first share: all groups but the last are as large as the first
 		for part := range parts {
 			at := q - shares[group].first
 			all = append(all, tops[group+part][at].heap...)
-			counted = append(counted, ladders[group+part][at])
+			counted[q] = append(counted[q], ladders[group+part][at])
 		}
 		slices.SortFunc(all, Compare)
 		found[q] = slices.Clip(all[:min(k, len(all))])
-		if wanted != nil {
-			ranked[q] = ranks(wanted[q], counted)
-		}
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return found, ranked, nil
+	return found, counted, nil
 }
 
 // packed are normalised, padded queries.

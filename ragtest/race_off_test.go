@@ -1,0 +1,5 @@
+//go:build !race
+
+package ragtest_test
+
+const raceDetector = false
