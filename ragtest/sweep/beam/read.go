@@ -90,7 +90,7 @@ func Load(ctx context.Context, patterns ...string) (*spans.Corpus, error) {
 	}
 	var docs []*spans.Document
 	for _, f := range files {
-		err := f.read(ctx, 0, func(offset int) bool { return true }, func(d Document) error {
+		err := f.read(ctx, 0, bufferLen, all, func(d Document) error {
 			doc, err := spans.NewDocument(spans.DocumentID(d.ID), d.Text, d.Metadata)
 			docs = append(docs, doc)
 			return err
@@ -150,6 +150,11 @@ func (*readFn) CreateInitialRestriction(f corpusFile) offsetrange.Restriction {
 	return offsetrange.Restriction{Start: 0, End: int64(f.Size)}
 }
 
+// bufferLen is how many bytes are read at a time where all of a file is wanted.
+const bufferLen = 1 << 20
+
+func all(int) bool { return true }
+
 // partLen is how many bytes of a file are read in one go.
 const partLen = 64 << 20
 
@@ -165,15 +170,16 @@ func (*readFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
 
 func (*readFn) ProcessElement(ctx context.Context, tracker *sdf.LockRTracker, f corpusFile, emit func(Document)) error {
 	part := tracker.GetRestriction().(offsetrange.Restriction)
-	return f.read(ctx, int(part.Start), func(offset int) bool { return tracker.TryClaim(int64(offset)) }, func(d Document) error {
+	return f.read(ctx, int(part.Start), bufferLen, func(offset int) bool { return tracker.TryClaim(int64(offset)) }, func(d Document) error {
 		emit(d)
 		return nil
 	})
 }
 
 // read calls visit with the document of each line that begins at start or after it, as
-// long as claim agrees to where it begins. The last claim is to the end of the file.
-func (f corpusFile) read(ctx context.Context, start int, claim func(offset int) bool, visit func(Document) error) error {
+// long as claim agrees to where it begins. The last claim is to the end of the file. It
+// reads as many bytes at a time as buffer says.
+func (f corpusFile) read(ctx context.Context, start, buffer int, claim func(offset int) bool, visit func(Document) error) error {
 	fs, err := filesystem.New(ctx, f.Path)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", f.Path, err)
@@ -187,7 +193,7 @@ func (f corpusFile) read(ctx context.Context, start int, claim func(offset int) 
 	if err := skipTo(file, max(0, start-1)); err != nil {
 		return fmt.Errorf("reading %s from byte %d on: %w", f.Path, start, err)
 	}
-	lines := bufio.NewReaderSize(file, 1<<20)
+	lines := bufio.NewReaderSize(file, buffer)
 	offset := start
 	if start > 0 { // The line that byte start-1 belongs to begins before start.
 		rest, err := lines.ReadBytes('\n')
