@@ -9,7 +9,7 @@
 //		Chunkers:  []string{"recursive/size=400", "recursive/size=800/overlap=100"},
 //		Embedders: []string{"lexical"},
 //	}, corpus)
-//	beam.Write(scope, "gs://bucket/report.json", report)
+//	err = beam.Write(scope, "gs://bucket/report.json", report)
 //	err = beamx.Run(ctx, p)
 //
 // Command ragtest-beam, in cmd/ragtest-beam, is such a program: the same binary runs in
@@ -24,8 +24,7 @@
 //  2. Embed and search. A worker embeds the distinct texts of a shard, 4,096 at a time,
 //     once by each embedder, and finds the best chunks of the shard for each query, as
 //     [ragtest.MemoryStore] does. No vector leaves the worker. Of the chunks of one text
-//     none but the first K, or FetchK, can be among the best: the others are counted and
-//     forgotten.
+//     only the first can be among the best K, or FetchK: as many, and no more, are kept.
 //  3. Merge. Of each query the best of all shards remain: chunks' places and scores, no
 //     texts. Runners begin with that on the worker that searched.
 //  4. Score. The documents that hold a hit or relevant text are read again and chunked
@@ -34,8 +33,7 @@
 //
 // Nothing depends on the order of elements or bundles, or on which worker has what:
 // equal scores are ranked by the place of the document in the corpus, then of the chunk
-// in the document, as a local sweep ranks them, and texts are embedded in an order and in
-// batches of their own. Chunkers, embedders and rerankers must give equal results for
+// in the document, as a local sweep ranks them. Chunkers, embedders and rerankers must give equal results for
 // equal arguments; a chunker that does not is found out in step 4.
 //
 // What [sweep.Grid] has beyond [Sweep] is not there: Retrievers and stores, which hold a
@@ -54,7 +52,7 @@
 //     fingerprint; and to select the documents that scoring needs.
 //   - Shuffled are N·(T+9) bytes: texts and places. It is 409 bytes for each chunk of
 //     400 characters; a vector of 384 components would be 1,536.
-//   - Rankings are at most 23 bytes for each shard, query, candidate, chunker and
+//   - Rankings are about 23 bytes for each shard, query, candidate, chunker and
 //     embedder, before runners merge those of one worker. Shards of 16 MiB make it 0.44
 //     bytes for each chunk of 400 characters with 100 queries and 10 candidates.
 //   - A worker needs memory for a shard, a block of 4,096 vectors and its model: 155 MiB
@@ -79,7 +77,7 @@
 //	RAGTEST_BEAM_CHUNKS=1000000 GOGC=50 go test -run='^$' -bench=Growth -benchtime=1x
 //	go test -run='^$' -bench='Shard|Fingerprint'
 //
-// The largest took 46 s of processor time, making the corpus included. Embedding and
+// GOGC was set for the largest alone, which took 46 s of processor time, making the corpus included. Embedding and
 // searching a shard is 10 µs of the time per chunk, by the second command, the rest is
 // reading, encoding and Prism. Each step is linear in N but for sorting within a shard,
 // whose size does not grow.
@@ -95,11 +93,11 @@
 //   - Embedding: 5·10^5 s of an accelerator, 140 hours, or $2,000.
 //   - The rest: 46 µs of a core for each chunk and at most 40 µs more for the search,
 //     24 hours of a core: half an hour with 50 cores.
-//   - Shuffled: 409 GB of texts and places; 24,000 shards with at most 5.5 GB of rankings.
+//   - Shuffled: 409 GB of texts and places; 24,000 shards with 5.5 GB of rankings.
 //   - Read: three times 410 GB. The fingerprint, at the 150 MB/s that one core did here,
 //     takes 45 minutes beside the embedding.
-//   - Memory: 0.2 GB for each shard that a worker has in hand, 0.1 GB and 80 MB of
-//     documents for the one that scores.
+//   - Memory: 0.2 GB for each shard that a worker has in hand, 80 MB of documents for the
+//     one that scores, and for the fingerprint's 5 GB unless the corpus is in order.
 //
 // Not measured are Flink, Spark and Dataflow, none of which runs here: the pipeline has
 // nothing but what portable runners share, a splittable read among it, and is tested on

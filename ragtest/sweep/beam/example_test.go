@@ -49,7 +49,9 @@ func ExampleEvaluate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	beam.Write(scope, filepath.Join(dir, "report.json"), report)
+	if err := beam.Write(scope, filepath.Join(dir, "report.json"), report); err != nil {
+		log.Fatal(err)
+	}
 	if _, err := prism.Execute(ctx, p); err != nil {
 		log.Fatal(err)
 	}
