@@ -60,6 +60,11 @@ func charCount(s string) int {
 // skipChars returns the byte offset of the n-th character after the one that
 // begins at byte i of s, len(s) if there are fewer.
 func skipChars(s string, i, n int) int {
+	for n >= 32 && len(s)-i >= 32 {
+		w := s[i : i+32]
+		n -= 32 - continuations(w) - continuations(w[8:]) - continuations(w[16:]) - continuations(w[24:])
+		i += 32
+	}
 	for n >= 8 && len(s)-i >= 8 {
 		n -= 8 - continuations(s[i:])
 		i += 8
@@ -78,10 +83,32 @@ func skipChars(s string, i, n int) int {
 // continuations counts the continuation bytes, 10xxxxxx, among the first eight
 // bytes of s.
 func continuations(s string) int {
-	_ = s[7] // one bounds check, and one load
-	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	w := eight(s)
 	return bits.OnesCount64(w & (^w << 1) & 0x8080808080808080)
+}
+
+// eight returns the first eight bytes of s, the first one lowest.
+func eight(s string) uint64 {
+	_ = s[7] // one bounds check, and one load
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// lastByte returns where c is last in s, -1 if nowhere. It looks at eight bytes at a
+// time.
+func lastByte(s string, c byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := len(s)
+	for ; i >= 8; i -= 8 {
+		w := eight(s[i-8:]) ^ ones*uint64(c)                // c becomes 0
+		zeros := ^(w | (w&^highs + ^uint64(highs))) & highs // the high bit of each byte that is 0
+		if zeros != 0 {
+			return i - 1 - bits.LeadingZeros64(zeros)/8
+		}
+	}
+	for i--; i >= 0 && s[i] != c; i-- {
+	}
+	return i
 }
 
 // charWindows yields the bounds, in bytes, of windows of size characters of s
@@ -112,4 +139,9 @@ func charWindows(s string, ascii bool, size, overlap int) iter.Seq2[int, int] {
 
 // isWhiteSpace reports whether Trim takes r away: Unicode's White_Space, as
 // [unicode.IsSpace] has it, and the byte order mark.
-func isWhiteSpace(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) }
+func isWhiteSpace(r rune) bool {
+	if ' ' < r && r < utf8.RuneSelf {
+		return false
+	}
+	return r == '\ufeff' || unicode.IsSpace(r)
+}

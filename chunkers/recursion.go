@@ -59,6 +59,10 @@ func (r *recursion) cut(start, end, known int, separators []string) {
 			break
 		}
 	}
+	if sep != "" && r.length == nil && r.overlap == 0 && r.keep == KeepStart {
+		r.jump(start, end, sep, at, rest)
+		return
+	}
 	joinLen := r.measureJoin(sep)
 	for p := start; p < end && !r.done(); {
 		if r.keep == KeepStart && at == p {
@@ -84,6 +88,55 @@ func (r *recursion) cut(start, end, known int, separators []string) {
 		p = next
 	}
 	r.flush()
+}
+
+// jump does what cut does with characters, without overlap, before each occurrence of
+// sep, of which the first is at at: then a chunk ends at the last occurrence that is
+// at most size characters after its start, so that most parts need not be looked
+// at. A part that is exactly that long is a chunk in either way.
+func (r *recursion) jump(start, end int, sep string, at int, rest []string) {
+	for p := start; p < end && !r.done(); {
+		full := end // where a chunk of size characters ends
+		if r.ascii {
+			full = min(end, p+min(r.size, end-p))
+		} else if end-p > r.size {
+			full = min(end, skipChars(r.text, p, r.size))
+		}
+		if full == end {
+			r.emit(p, end)
+			return
+		}
+		if at <= p {
+			at = r.find(sep, p+1, end)
+		}
+		if at <= full {
+			next := lastBefore(r.text[:end], sep, at, full)
+			r.emit(p, next)
+			p = next
+			continue
+		}
+		if len(rest) > 0 {
+			r.cut(p, at, unmeasured, rest)
+		} else {
+			r.emit(p, at)
+		}
+		p = at
+	}
+}
+
+// lastBefore returns where the last sep in s begins that begins at last or before, or
+// first, where one does.
+func lastBefore(s, sep string, first, last int) int {
+	for i := last + 1; i > first+1; {
+		if i = lastByte(s[first:min(i, len(s))], sep[0]); i < 0 {
+			break
+		}
+		i += first
+		if len(sep) == 1 || strings.HasPrefix(s[i:], sep) {
+			return i
+		}
+	}
+	return first
 }
 
 // place adds the part text[start:end] of length n to the chunk under

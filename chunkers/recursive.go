@@ -223,6 +223,7 @@ func (c RecursiveCharacter) cut(ctx context.Context, text string, ascii bool) ([
 		keep:    c.KeepSeparator,
 		trim:    c.Trim,
 		start:   -1,
+		chunks:  make([]byteRange, 0, min(len(text)/c.Size*2, 1<<14)),
 	}
 	r.cut(0, len(text), unmeasured, separators)
 	if r.err != nil {

@@ -462,6 +462,22 @@ func TestRecursiveCharacterEqualsReference(t *testing.T) {
 	}
 }
 
+// Without overlap, characters are not counted part by part.
+func TestRecursiveCharacterJumps(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	lists := [][]string{nil, {" "}, {"\n\n\n", " \n", "aa", ""}, {". ", ".", "é"}, {"a", "aa", "é\n"}}
+	alphabet := []string{"a", "a", "bbbb", "é", "語", " ", " ", "\n", "\n\n", ". ", ".", "..", "\u00a0"}
+	for range 10_000 {
+		var text strings.Builder
+		letters := alphabet[:1+random.IntN(len(alphabet))]
+		for range random.IntN(150) {
+			text.WriteString(letters[random.IntN(len(letters))])
+		}
+		c := RecursiveCharacter{Size: 1 + random.IntN(60), Separators: lists[random.IntN(len(lists))], Trim: random.IntN(2) == 0}
+		checkAgainstReference(t, c, text.String())
+	}
+}
+
 func FuzzRecursiveCharacter(f *testing.F) {
 	f.Add("", 1, 0, "", byte(0), false, byte(0))
 	f.Add("one two\n\nthree. four\n\n\nfive six seven", 10, 4, "", byte(0), true, byte(0))

@@ -33,6 +33,9 @@ func (l *tokenLevel) answer(query int) *answer { return &l.answers[query][l.chos
 
 // prepare finds the aliases of all answers.
 func (l *tokenLevel) prepare(ctx context.Context) error {
+	if l.prepared {
+		return nil
+	}
 	var texts []string
 	seen := map[spans.Span]string{}
 	for _, of := range l.answers {
@@ -96,25 +99,29 @@ func (l *tokenLevel) describe(hits [][]ScoredChunk[chunkers.PositionAwareChunk],
 			changes[i] = l.recallOf(i, hits[i], true) - l.recallOf(i, hits[i], false)
 		}
 	}
+	r.LossBounds, l.bounded = l.bounded, false
 	if l.recurring > 0 {
 		d.EquivalentText = &EquivalentText{l.recurring, stats.Mean(changes)}
 	}
 	if l.places == nil {
 		return
 	}
-	touching := func(set spans.Set) []spans.Span {
-		l.scratch = l.scratch[:0]
-		for _, row := range l.rowsOf(set, nil) {
-			l.scratch = append(l.scratch, l.spanOf[row])
-		}
-		return l.scratch
-	}
 	strict, edges := make([]float64, len(hits)), make([]float64, len(hits))
 	for i := range hits {
 		set := l.answer(i).set
-		strict[i], edges[i] = omega(touching(set), set), omega(touching(withEdges(set)), set)
+		strict[i], edges[i] = omega(l.touching(set), set), omega(l.touching(withEdges(set)), set)
 	}
 	d.PrecisionOmega, d.PrecisionOmegaEdges = new(stats.Mean(strict)), new(stats.Mean(edges))
+}
+
+// touching returns the spans of the indexed chunks that hold part of a set. They are
+// valid until the next call.
+func (l *tokenLevel) touching(set spans.Set) []spans.Span {
+	l.scratch = l.scratch[:0]
+	for _, row := range l.rowsOf(set, nil) {
+		l.scratch = append(l.scratch, l.spanOf[row])
+	}
+	return l.scratch
 }
 
 // rowsOf returns the indexed chunks that hold part of a set, by insertion order.

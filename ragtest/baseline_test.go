@@ -166,6 +166,96 @@ func TestBaseline(t *testing.T) {
 	wantAll(t, said, `error: ragtest: could not measure: RAGTEST_UPDATE="yes": want 1`)
 }
 
+// Ground truth that does not fit is stale where the corpus is not that of the baseline,
+// and else a fault.
+func TestStaleGroundTruth(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gate.json")
+	update := func(value string) { t.Setenv("RAGTEST_UPDATE", value) }
+	said := func(f func(tb testing.TB)) string { return strings.Join(record(t, &recorder{}, f), "\n") }
+	for name, run := range map[string]func(changed bool, s ragtest.Severities) func(tb testing.TB){
+		"token": func(changed bool, s ragtest.Severities) func(tb testing.TB) {
+			e := fruit(t)
+			e.Baseline, e.Severities = path, s
+			if changed {
+				e.Corpus = corpus(t, "a.md", "äpfel\nban", "b.md", "cherries\n") // the spans end at 10 and 13
+			}
+			return func(tb testing.TB) { ragtest.RunTokenLevel(testGate{tb}, e) }
+		},
+		"chunk": func(changed bool, s ragtest.Severities) func(tb testing.TB) {
+			e := fruitChunks(t)
+			e.Baseline, e.Severities = path, s
+			if changed {
+				e.Corpus = corpus(t, "a.md", "äpfel\nbananas\n", "b.md", "cherries\n") // no dates
+			}
+			return func(tb testing.TB) { ragtest.RunChunkLevel(testGate{tb}, e) }
+		},
+		"document": func(changed bool, s ragtest.Severities) func(tb testing.TB) {
+			long := strings.Repeat("so\nlong ", 100)
+			e := ragtest.DocumentLevel{Corpus: corpus(t, "a.md", long, "b.md", "short"), Embedder: letters{}, Baseline: path, Severities: s,
+				Queries: []ragtest.DocumentQuery{{Query: ragtest.Query{Text: "long"}, Relevant: map[spans.DocumentID]int{"a.md": 1, "b.md": 1}}}}
+			if changed {
+				e.Corpus = corpus(t, "a.md", long) // no b.md
+			}
+			return func(tb testing.TB) { ragtest.RunDocumentLevel(testGate{tb}, e) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			update("1")
+			wantAll(t, said(run(false, ragtest.Severities{})), "wrote the scores of ")
+			update("")
+			got := said(run(true, ragtest.Severities{}))
+			survival := map[string]string{"token": "of its 2 relevant passages, 0 (0.0 %)", "chunk": "of its 3 relevant passages, 2 (66.7 %)", "document": "of its 2 relevant passages, 1 (50.0 %)"}[name]
+			wantAll(t, got, "fatal: ragtest: labels stale: the corpus is not that of the baseline ", survival, "the ground truth does not fit the corpus: ")
+			if strings.Count(got, "fatal: ") != 1 {
+				t.Errorf("got %s, want one failure", got)
+			}
+			wantAll(t, said(run(true, ragtest.Severities{LabelsStale: ragtest.Skip})), "skip: ragtest: labels stale: ")
+			wantAll(t, said(run(true, ragtest.Severities{LabelsStale: ragtest.Warn})), "log: ragtest: labels stale: ")
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if got := said(run(true, ragtest.Severities{})); !strings.Contains(got, "fatal: ") || strings.Contains(got, "stale") {
+				t.Errorf("without a baseline: got %s", got)
+			}
+		})
+	}
+}
+
+func TestDetectableLossIsThatOfTheRule(t *testing.T) {
+	t.Setenv("RAGTEST_UPDATE", "1")
+	e := gated(t, 40, 8)
+	e.Baseline = filepath.Join(t.TempDir(), "gate.json")
+	runGated(t, e)
+	t.Setenv("RAGTEST_UPDATE", "")
+	detectable := func(lost int, margin float64, metrics ...ragtest.TokenMetric) ragtest.MetricChange {
+		t.Helper()
+		changed := gated(t, 40, lost)
+		changed.Baseline, changed.Margin, changed.Metrics = e.Baseline, margin, metrics
+		r, said := runGated(t, changed)
+		if r.Baseline == nil {
+			t.Fatal(said)
+		}
+		return r.Baseline.Comparison.Metrics[0].Changes[0]
+	}
+	// 16 of 40 lose 1: normal quantiles of 0.95 and 0.8, with n-1.
+	deviation := math.Sqrt(8 * (1 - 8.0/40) / 39)
+	se := deviation / math.Sqrt(40)
+	one := detectable(16, 0, ragtest.SpanRecall)
+	if want := (1.6448536269514722 + 0.8416212335729143) * se; math.Abs(one.DetectableLoss-want) > 1e-9 || one.DetectableBound {
+		t.Errorf("got %v, want %v", one.DetectableLoss, want)
+	}
+	if got, want := detectable(16, 0.5, ragtest.SpanRecall).DetectableLoss, 0.5+0.8416212335729143*se; math.Abs(got-want) > 1e-9 {
+		t.Errorf("with a margin: got %v, want %v", got, want)
+	}
+	// Of three metrics a loss by one alone is judged at a third of the level.
+	if got, want := detectable(16, 0, ragtest.SpanRecall, ragtest.SpanPrecision, ragtest.SpanIoU).DetectableLoss, (2.1280452341849+0.8416212335729143)*se; math.Abs(got-want) > 1e-6 {
+		t.Errorf("of three metrics: got %v, want %v", got, want)
+	}
+	if same := detectable(8, 0, ragtest.SpanRecall); !same.DetectableBound || same.DetectableLoss <= one.DetectableLoss {
+		t.Errorf("where nothing differs: got %+v, want a bound", same)
+	}
+}
+
 func TestBaselineFields(t *testing.T) {
 	for _, test := range []struct {
 		change func(e *ragtest.TokenLevel)

@@ -20,6 +20,9 @@ type bencher interface {
 	ReportMetric(n float64, unit string)
 }
 
+// chunksUnit is the unit of the number of indexed chunks.
+const chunksUnit = "chunks"
+
 // misuseError is an error of the test, not of what it measures.
 type misuseError string
 
@@ -54,8 +57,8 @@ func benchmark[C chunkers.Indexed](ctx context.Context, b bencher, e *engine[C])
 	}
 	b.ReportMetric(perQuery, "ns/query")
 	if r.Chunks > 0 {
-		b.ReportMetric(float64(r.Chunks), "chunks")
-		printUnit("chunks", "assume=exact")
+		b.ReportMetric(float64(r.Chunks), chunksUnit)
+		printUnit(chunksUnit, "assume=exact")
 	}
 	for _, s := range r.Budgets {
 		b.ReportMetric(s.Value, s.Metric)

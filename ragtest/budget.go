@@ -38,6 +38,16 @@ var (
 		return stats.Mean(lengths), len(lengths) > 0
 	}}}
 
+	// RetrievedTokens, "retrieved_tokens", is the mean over the queries of the tokens of
+	// the K chunks, each in full and by itself, as the evaluation's field Tokens counts
+	// them. It is unknown without.
+	RetrievedTokens = Budget{&budgetMeasure{name: "retrieved_tokens", of: func(r *Result) (float64, bool) {
+		if r.Diagnostics.RetrievedTokens == nil {
+			return 0, false
+		}
+		return *r.Diagnostics.RetrievedTokens, true
+	}}}
+
 	// EmbeddedTexts, "embedded_texts", is the number of distinct texts of the corpus
 	// that were embedded. It is unknown with a Retriever of your own.
 	EmbeddedTexts = Budget{&budgetMeasure{name: "embedded_texts", of: func(r *Result) (float64, bool) {
@@ -76,7 +86,7 @@ var (
 
 // budgets are those that results hold, in their order.
 func budgets() []Budget {
-	return []Budget{RetrievedCharacters, EmbeddedTexts, IndexBytes, APICalls, APITokens, APICost}
+	return []Budget{RetrievedCharacters, RetrievedTokens, EmbeddedTexts, IndexBytes, APICalls, APITokens, APICost}
 }
 
 func usageBudget(name string, part func(Usage) float64) Budget {

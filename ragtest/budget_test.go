@@ -2,10 +2,12 @@ package ragtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -51,6 +53,49 @@ func TestBudgets(t *testing.T) {
 				t.Errorf("got %s", said)
 			}
 		})
+	}
+}
+
+// words counts words.
+var words = chunkers.Length{Name: "words", Of: func(s string) int { return len(strings.Fields(s)) }}
+
+func TestRetrievedTokens(t *testing.T) {
+	e := fruit(t)
+	calls := map[string]int{}
+	e.K, e.Repeat = 2, 3
+	e.Tokens = chunkers.Length{Name: "words", Of: func(s string) int {
+		calls[s]++
+		return 10 * len(strings.Fields(s))
+	}}
+	e.Budgets = []ragtest.BudgetThreshold{ragtest.RetrievedTokens.AtMost(19)}
+	var r *ragtest.Result
+	said := strings.Join(record(t, &recorder{}, func(tb testing.TB) { r = ragtest.RunTokenLevel(quoted{tb}, e) }), "\n")
+	wantAll(t, said, "error: ragtest: retrieved_tokens: got 20, want <= 19", "  retrieved_tokens  20     <= 19 FAILED")
+	if got := r.Diagnostics; got.RetrievedTokens == nil || *got.RetrievedTokens != 20 || got.Tokenizer != "words" {
+		t.Errorf("got the diagnostics %+v, want 20 tokens by words", got)
+	}
+	for text, n := range calls {
+		if n != 1 {
+			t.Errorf("the tokens of %q were counted %d times", text, n)
+		}
+	}
+	data, err := json.Marshal(r)
+	if err != nil || !strings.Contains(string(data), `{"metric":"retrieved_tokens","value":20}`) || !strings.Contains(string(data), `"tokenizer":"words"`) {
+		t.Errorf("the JSON lacks the tokens: %v", err)
+	}
+	for want, change := range map[string]func(*ragtest.TokenLevel){
+		"field Budgets: threshold 0: retrieved_tokens <= 19: the field Tokens is not set": func(e *ragtest.TokenLevel) { e.Tokens = chunkers.Length{} },
+		"field Tokens: has no name":                       func(e *ragtest.TokenLevel) { e.Tokens.Name = "" },
+		"field Tokens: words has no function that counts": func(e *ragtest.TokenLevel) { e.Tokens.Of, e.Budgets = nil, nil },
+	} {
+		e := e
+		change(&e)
+		wantAll(t, strings.Join(record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevel(quoted{tb}, e) }), "\n"), "fatal: ragtest: "+want)
+	}
+	c := fruitChunks(t)
+	c.Tokens = words
+	if r, err := c.Evaluate(t.Context()); err != nil || *r.Diagnostics.RetrievedTokens != 1 {
+		t.Errorf("chunk level: got %v, want one word a query", err)
 	}
 }
 

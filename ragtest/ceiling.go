@@ -43,9 +43,16 @@ func (l *tokenLevel) ceilingOf(m TokenMetric, a *answer, retrieved int) coverage
 			return coverage.Ceiling{Value: 1}
 		}
 		_, best := l.optimum.Reach(l.scorer.index(), a.set, k, counted...)
-		return coverage.Ceiling{Value: float64(best) / float64(a.set.Len()), Bound: l.optimum.Bound()}
+		bound := l.optimum.Bound()
+		if l.tokenBudget > 0 {
+			best, bound = min(best, l.within(a, l.chunksOf(a))), true
+		}
+		return coverage.Ceiling{Value: float64(best) / float64(a.set.Len()), Bound: bound}
 	}
 	h := l.highestOf(a, min(k, retrieved))
+	if l.tokenBudget > 0 {
+		h = l.highestUpTo(a, min(k, len(l.indexed)))
+	}
 	if m.measure == SpanPrecision.measure {
 		return h.precision
 	}
@@ -57,6 +64,18 @@ type highest struct {
 	answer         *answer
 	n              int
 	precision, iou coverage.Ceiling
+}
+
+// highestUpTo bounds what any choice of up to n chunks reaches: under a token budget
+// rankings differ in how many chunks they fill it with.
+func (l *tokenLevel) highestUpTo(a *answer, n int) highest {
+	most := l.highestOf(a, 0)
+	for i := 1; i <= n; i++ {
+		h := l.highestOf(a, i)
+		most.precision.Value, most.iou.Value = max(most.precision.Value, h.precision.Value), max(most.iou.Value, h.iou.Value)
+	}
+	most.precision.Bound, most.iou.Bound = true, true
+	return most
 }
 
 // highestOf keeps what it returned last.

@@ -29,7 +29,7 @@ type chunkLevel struct {
 func (e ChunkLevel) engine(thresholds []ChunkThreshold) (*engine[chunkers.Chunk], error) {
 	began := time.Now()
 	s := &setup[chunkers.Chunk]{name: e.Name, corpus: e.Corpus, chunker: e.Chunker, embedder: e.Embedder, store: e.Store,
-		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat}
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, tokens: newTokenCounter(e.Tokens)}
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
@@ -151,8 +151,8 @@ func (l *chunkLevel) checkTruth() error {
 		}
 	}
 	if unknown > 0 {
-		return fmt.Errorf("the ground truth names %d chunks, of which the chunker %s did not produce %d (the first is %s): it belongs to another chunker or corpus",
-			len(named), nameOf(l.chunker), unknown, first)
+		return truthError{fmt.Errorf("the ground truth names %d chunks, of which the chunker %s did not produce %d (the first is %s): it belongs to another chunker or corpus",
+			len(named), nameOf(l.chunker), unknown, first)}
 	}
 	return nil
 }

@@ -38,6 +38,8 @@ type chunkMeasure struct {
 // NewChunkMetric returns a metric of your own. The name, which appears in
 // results and as a unit of benchmarks, is made of the letters a-z, digits and
 // underscores and begins with a letter; another name or a nil score panics.
+// An evaluation refuses the names of the number of chunks and of budgets, which are
+// units of benchmarks too.
 //
 // The function score judges one query: it is given at most K retrieved chunks,
 // or k after At(k), and the ground truth, no ID twice in either. It returns a
@@ -96,6 +98,9 @@ func (m ChunkMetric) Of(o ChunkOutcome) float64 {
 func (m ChunkMetric) validate(k int) error {
 	if m.measure == nil {
 		return fmt.Errorf("metric without a name: want a predeclared one or one made by NewChunkMetric")
+	}
+	if err := checkFree(m.measure.name, m.measure.custom != nil); err != nil {
+		return err
 	}
 	return m.cut.validate(m.Name(), k)
 }

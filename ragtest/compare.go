@@ -43,12 +43,15 @@ type MetricChange struct {
 	// the number of metrics (Holm 1979).
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"adjusted"`
-	// DetectableLoss is the smallest mean loss that these queries show with
-	// probability 0.8 at level 0.05, from the spread of the differences. If nothing
-	// differs it is an upper bound, from the spread of the first run's scores.
-	DetectableLoss float64       `json:"detectableLoss"`
-	Worse          []QueryChange `json:"worse,omitempty"`  // the greatest loss first
-	Better         []QueryChange `json:"better,omitempty"` // the greatest gain first
+	// DetectableLoss is the mean loss by this metric alone that these queries show with
+	// probability 0.8, so that it exceeds the margin, if there is one, and Adjusted is at
+	// most 0.05: from the spread of the differences, by the normal approximation.
+	// If nothing differs it is from the spread of the first run's scores, and
+	// DetectableBound says that it is an upper bound.
+	DetectableLoss  float64       `json:"detectableLoss"`
+	DetectableBound bool          `json:"detectableBound,omitempty"`
+	Worse           []QueryChange `json:"worse,omitempty"`  // the greatest loss first
+	Better          []QueryChange `json:"better,omitempty"` // the greatest gain first
 }
 
 // QueryChange is the change of one query's score.
@@ -76,12 +79,17 @@ type RunDifference struct {
 // not demanded. Random numbers have a fixed seed: the same results give the same
 // comparison.
 func Compare(a, b *Result, more ...*Result) (*Comparison, error) {
-	runs := append([]*Result{a, b}, more...)
+	return compare(0, append([]*Result{a, b}, more...))
+}
+
+// compare compares runs for a gate that lets losses up to margin pass.
+func compare(margin float64, runs []*Result) (*Comparison, error) {
 	for i, r := range runs {
 		if r == nil {
 			return nil, fmt.Errorf("comparing runs: run %d is nil", i)
 		}
 	}
+	a := runs[0]
 	c := &Comparison{Level: a.Level, Queries: len(a.Queries)}
 	order := make([][]int, len(runs)) // of the queries of each run, in the order of the first
 	for i, r := range runs {
@@ -97,6 +105,7 @@ func Compare(a, b *Result, more ...*Result) (*Comparison, error) {
 	if c.Queries == 0 {
 		return nil, errors.New("comparing runs: they have no queries")
 	}
+	var all [][][]float64 // by metric, then by run
 	for _, s := range a.Metrics {
 		if slices.ContainsFunc(runs, func(r *Result) bool { _, ok := r.Score(s.Metric); return !ok }) {
 			continue
@@ -113,11 +122,13 @@ func Compare(a, b *Result, more ...*Result) (*Comparison, error) {
 			}
 		}
 		c.Metrics = append(c.Metrics, compareMetric(s.Metric, a.Queries, scores))
+		all = append(all, scores)
 	}
 	if len(c.Metrics) == 0 {
 		return nil, errors.New("comparing runs: they have no metric in common")
 	}
 	c.adjust()
+	c.detect(margin, all)
 	return c, nil
 }
 
@@ -167,10 +178,8 @@ func compareMetric(metric string, queries []QueryResult, scores [][]float64) Met
 }
 
 func compareScores(queries []QueryResult, before, after []float64) MetricChange {
-	differences := make([]float64, len(before))
 	var worse, better []QueryChange
 	for i, q := range queries {
-		differences[i] = after[i] - before[i]
 		change := QueryChange{q.ID, q.Text, before[i], after[i]}
 		switch {
 		case after[i] < before[i]:
@@ -181,16 +190,37 @@ func compareScores(queries []QueryResult, before, after []float64) MetricChange 
 	}
 	slices.SortStableFunc(worse, func(a, b QueryChange) int { return cmp.Compare(a.New-a.Old, b.New-b.Old) })
 	slices.SortStableFunc(better, func(a, b QueryChange) int { return cmp.Compare(b.New-b.Old, a.New-a.Old) })
+	differences := differences(before, after)
 	interval := stats.Bootstrap([][]float64{differences}, 0.95)[0]
-	spread := stats.Deviation(differences)
-	if len(worse)+len(better) == 0 {
-		// Independent runs would differ by the spread of both.
-		spread = math.Sqrt2 * stats.Deviation(before)
+	return MetricChange{Difference: stats.Mean(differences), Low: interval.Low, High: interval.High, P: stats.SignFlip(differences), Worse: worse, Better: better}
+}
+
+// detect sets which losses would be found. Of the scores of all runs by a metric those
+// of the first come first.
+func (c *Comparison) detect(margin float64, scores [][][]float64) {
+	// The p-value of a loss by one metric alone is multiplied by their number.
+	level := regressionLevel / float64(len(c.Metrics))
+	for m := range c.Metrics {
+		before := scores[m][0]
+		for i := range c.Metrics[m].Changes {
+			d := &c.Metrics[m].Changes[i]
+			spread := stats.Deviation(differences(before, scores[m][i+1]))
+			if len(d.Worse)+len(d.Better) == 0 {
+				// Independent runs would differ by the spread of both.
+				spread = math.Sqrt2 * stats.Deviation(before)
+				d.DetectableBound = true
+			}
+			d.DetectableLoss = stats.MinimumDetectableLoss(spread, len(before), margin, level)
+		}
 	}
-	return MetricChange{
-		Difference: stats.Mean(differences), Low: interval.Low, High: interval.High, P: stats.SignFlip(differences),
-		DetectableLoss: stats.MinimumDetectableLoss(spread, len(before), 0, regressionLevel), Worse: worse, Better: better,
+}
+
+func differences(before, after []float64) []float64 {
+	list := make([]float64, len(before))
+	for i := range before {
+		list[i] = after[i] - before[i]
 	}
+	return list
 }
 
 // adjust sets the adjusted p-values of each run's changes.
@@ -241,10 +271,14 @@ func (c *Comparison) rows() [][]string {
 	rows := [][]string{{"metric", "run", "old", "new", "difference", "95 % interval", "p (loss)", "worse", "better", "detectable loss"}}
 	for _, m := range c.Metrics {
 		for i, d := range m.Changes {
+			detectable := fmt.Sprintf("%.4f", d.DetectableLoss)
+			if d.DetectableBound {
+				detectable += " (bound)"
+			}
 			rows = append(rows, []string{
 				m.Metric, c.Runs[i+1], fmt.Sprintf("%.4f", m.Means[0]), fmt.Sprintf("%.4f", m.Means[i+1]),
 				fmt.Sprintf("%+.4f", d.Difference), fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High), fmt.Sprintf("%.4f", d.Adjusted),
-				fmt.Sprint(len(d.Worse)), fmt.Sprint(len(d.Better)), fmt.Sprintf("%.4f", d.DetectableLoss),
+				fmt.Sprint(len(d.Worse)), fmt.Sprint(len(d.Better)), detectable,
 			})
 		}
 	}

@@ -33,6 +33,8 @@ type DocumentQuery struct {
 // that it returns.
 //
 // It tells nothing about chunkers that cut alike well: for those, see [TokenLevel].
+// Nor is its store compared with exact search, since how many chunks that would be of
+// depends on what is found.
 type DocumentLevel struct {
 	Name    string          // "": the name of the test; names table, artifact and experiment
 	Corpus  *spans.Corpus   // at least one document
@@ -47,12 +49,18 @@ type DocumentLevel struct {
 	Reranker  Reranker[chunkers.PositionAwareChunk] // nil: none
 	K         int                                   // how many documents are judged; 0: 5
 	FetchK    int                                   // how many candidates are retrieved; 0: 4*K with a Reranker, K without
-	Metrics   []DocumentMetric                      // nil: DocumentRecall, DocumentPrecision, DocumentNDCG
+	Metrics   []DocumentMetric                      // nil: DocumentRecall, DocumentPrecision, DocumentNDCG; empty: only those of thresholds
 
-	MaxUnlocated int        // see TokenLevel
-	Baseline     string     // see TokenLevel
-	Margin       float64    // see TokenLevel
-	Severities   Severities // see TokenLevel
+	// These are as those of [TokenLevel]. What is retrieved, in budgets, is the best
+	// chunk of each document.
+	SliceBy      []string
+	MaxUnlocated int
+	Repeat       int
+	Baseline     string
+	Margin       float64
+	Budgets      []BudgetThreshold
+	Tokens       chunkers.Length
+	Severities   Severities
 	Reporters    []Reporter // called by RunDocumentLevel
 }
 
@@ -72,7 +80,7 @@ func RunDocumentLevel(tb testing.TB, e DocumentLevel, thresholds ...DocumentThre
 	tb.Helper()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	g := gate{path: e.Baseline, margin: e.Margin, severities: e.Severities, corpus: e.Corpus}
+	g := gate{e.Baseline, e.Margin, e.Budgets, e.Tokens, e.Severities, e.Corpus}
 	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
 }
 
@@ -97,11 +105,11 @@ func (e DocumentLevel) engine(thresholds []DocumentThreshold) (*engine[chunkers.
 		chunker = wholeDocuments{}
 	}
 	s := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, chunker: chunker, embedder: e.Embedder, store: e.Store,
-		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, maxUnlocated: e.MaxUnlocated}
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, maxUnlocated: e.MaxUnlocated, times: e.Repeat, tokens: newTokenCounter(e.Tokens)}
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
-	metrics, err := settle(s, e.Metrics, []DocumentMetric{DocumentRecall, DocumentPrecision, DocumentNDCG}, thresholds, nil)
+	metrics, err := settle(s, e.Metrics, []DocumentMetric{DocumentRecall, DocumentPrecision, DocumentNDCG}, thresholds, e.SliceBy)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +117,15 @@ func (e DocumentLevel) engine(thresholds []DocumentThreshold) (*engine[chunkers.
 	for i, q := range e.Queries {
 		for id := range q.Relevant {
 			if _, ok := e.Corpus.Document(id); !ok {
-				return nil, fmt.Errorf("%s: the corpus has no document %q", s.query(i), smallestUnknown(e.Corpus, q.Relevant))
+				return nil, truthError{fmt.Errorf("%s: the corpus has no document %q", s.query(i), smallestUnknown(e.Corpus, q.Relevant))}
 			}
 		}
 		relevant[i] = documentIDs(q.Relevant)
 	}
 	search := newDocumentSearch(s, chunker)
 	l := &documentLevel{corpus: e.Corpus, truth: e.Queries, relevant: relevant, search: search, measured: metrics, k: s.k, scorer: newDocumentScorer(s.k)}
-	documents := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, queries: s.queries, chunker: wholeDocuments{}, retriever: search, k: s.k, fetchK: s.fetchK}
+	documents := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, queries: s.queries, chunker: wholeDocuments{}, retriever: search, k: s.k, fetchK: s.fetchK,
+		slices: s.slices, times: s.times, tokens: s.tokens}
 	if s.reranker != nil {
 		documents.reranker = search
 	}
@@ -239,6 +248,7 @@ func (l *documentLevel) amend(r *Result) {
 	d.EmbeddedTexts, d.SkippedChunks, d.EmptyChunks = inner.EmbeddedTexts, inner.SkippedChunks, inner.EmptyChunks
 	d.DuplicateChunks, d.PositionAdapter = inner.DuplicateChunks, inner.PositionAdapter
 	d.Warnings = append(d.Warnings, inner.Warnings...)
+	d.IndexBytes = chunks.indexBytes()
 	r.Chunks, r.Components = len(chunks.indexed), chunks.components()
 	r.Trace = joined(r.Trace, chunks.trace.trace())
 }

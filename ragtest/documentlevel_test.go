@@ -484,6 +484,38 @@ func TestRunDocumentLevel(t *testing.T) {
 	}
 }
 
+func TestDocumentLevelHasWhatTheOthersHave(t *testing.T) {
+	e := documents(t, 3)
+	e.K = 2
+	for i := range e.Queries {
+		e.Queries[i].Metadata = map[string]string{"type": []string{"even", "odd"}[i%2]}
+	}
+	e.SliceBy = []string{"type"}
+	e.Tokens = words
+	e.Budgets = []ragtest.BudgetThreshold{ragtest.RetrievedCharacters.AtMost(1), ragtest.RetrievedTokens.AtMost(1e6), ragtest.EmbeddedTexts.AtMost(1e6),
+		ragtest.IndexBytes.AtMost(1e6)}
+	odd := ragtest.DocumentRecall.Where("type", "odd")
+	var r *ragtest.Result
+	said := strings.Join(record(t, &recorder{}, func(tb testing.TB) {
+		r = ragtest.RunDocumentLevel(tb, e, odd.AtLeast(1), ragtest.DocumentMRR.AtLeast(0))
+	}), "\n")
+	wantAll(t, said, "error: ragtest: document_recall[type=odd]: got ", "over 4 queries", "error: ragtest: retrieved_characters: got ",
+		"  retrieved_tokens ", "  embedded_texts ", "  index_bytes ", "  type=even  4 ", "  type=odd   4 ")
+	if odd.Name() != "document_recall[type=odd]" || odd.AtLeast(1).String() != "document_recall[type=odd] >= 1" ||
+		!odd.Equal(ragtest.DocumentRecall.Where("type", "odd")) || odd.Equal(ragtest.DocumentRecall.Where("type", "even")) ||
+		odd.AtMost(1).Equal(ragtest.DocumentRecall.AtMost(1)) {
+		t.Errorf("slices do not compare: %s", odd.AtLeast(1))
+	}
+	e.Repeat = 3
+	again, err := e.Evaluate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Repetitions) != 3 || cmp.Diff(r.Metrics[:3], again.Metrics) != "" || cmp.Diff(r.Budgets, again.Budgets) != "" {
+		t.Errorf("got %d repetitions with %v and %v, want 3 with %v and %v", len(again.Repetitions), again.Metrics, again.Budgets, r.Metrics[:3], r.Budgets)
+	}
+}
+
 func BenchmarkDocumentLevel(b *testing.B) {
 	e := documents(b, 3)
 	ragtest.RunDocumentLevel(b, e)

@@ -40,6 +40,8 @@ type documentMeasure struct {
 // NewDocumentMetric returns a metric of your own. The name, which appears in results
 // and as a unit of benchmarks, is made of the letters a-z, digits and underscores and
 // begins with a letter; another name or a nil score panics.
+// An evaluation refuses the names of the number of chunks and of budgets, which are
+// units of benchmarks too.
 //
 // The function score judges one query: it is given at most K retrieved documents, or
 // k after At(k), and the ground truth, no ID twice. It returns a number between 0 and
@@ -95,6 +97,9 @@ func (m DocumentMetric) Of(o DocumentOutcome) float64 {
 func (m DocumentMetric) validate(k int) error {
 	if m.measure == nil {
 		return errors.New("metric without a name: want a predeclared one or one made by NewDocumentMetric")
+	}
+	if err := checkFree(m.measure.name, m.measure.custom != nil); err != nil {
+		return err
 	}
 	return m.cut.validate(m.Name(), k)
 }
@@ -159,24 +164,26 @@ var (
 )
 
 // DocumentThreshold is a demand on the mean of a document-level metric over all
-// queries, made by [DocumentMetric.AtLeast] or [DocumentMetric.AtMost]. The zero
-// value demands nothing and is an error in an evaluation. Thresholds are immutable
-// and compared with Equal.
+// queries, made by [DocumentMetric.AtLeast] or [DocumentMetric.AtMost], or over some
+// of them, made by [DocumentSlice.AtLeast] or [DocumentSlice.AtMost]. The zero value
+// demands nothing and is an error in an evaluation. Thresholds are immutable and
+// compared with Equal.
 type DocumentThreshold struct {
 	judged DocumentMetric
+	where  conditions // of the queries that count
 	bound  bound
 }
 
 // AtLeast returns the threshold that demands a mean of min or more. A min that is NaN
 // or not between 0 and 1 is an error in an evaluation.
 func (m DocumentMetric) AtLeast(min float64) DocumentThreshold {
-	return DocumentThreshold{m, bound{limit: min}}
+	return DocumentThreshold{judged: m, bound: bound{limit: min}}
 }
 
 // AtMost returns the threshold that demands a mean of max or less. A max that is NaN
 // or not between 0 and 1 is an error in an evaluation.
 func (m DocumentMetric) AtMost(max float64) DocumentThreshold {
-	return DocumentThreshold{m, bound{limit: max, upper: true}}
+	return DocumentThreshold{judged: m, bound: bound{limit: max, upper: true}}
 }
 
 // WithConfidence returns the threshold that demands more of the queries than a mean:
@@ -188,24 +195,24 @@ func (t DocumentThreshold) WithConfidence(confidence float64) DocumentThreshold 
 
 // String returns t in the form "document_ndcg@3 >= 0.8", or "document_ndcg@3 >= 0.8
 // with confidence 0.95".
-func (t DocumentThreshold) String() string { return t.judged.Name() + " " + t.bound.String() }
+func (t DocumentThreshold) String() string { return t.name() + " " + t.bound.String() }
 
 // Equal reports whether both thresholds demand the same of equal metrics.
 func (t DocumentThreshold) Equal(u DocumentThreshold) bool {
-	return t.judged.Equal(u.judged) && t.bound.equal(u.bound)
+	return t.judged.Equal(u.judged) && slices.Equal(t.where, u.where) && t.bound.equal(u.bound)
 }
 
 func (t DocumentThreshold) metric() DocumentMetric { return t.judged }
 func (t DocumentThreshold) want() bound            { return t.bound }
-func (t DocumentThreshold) slice() conditions      { return nil }
-func (t DocumentThreshold) name() string           { return t.judged.Name() }
+func (t DocumentThreshold) slice() conditions      { return t.where }
+func (t DocumentThreshold) name() string           { return t.where.suffix(t.judged.Name()) }
 
 // validate is that of TokenThreshold.
 func (t DocumentThreshold) validate() error {
 	if t.judged.measure == nil {
 		return errors.New("threshold without a metric: want one made by DocumentMetric.AtLeast or DocumentMetric.AtMost")
 	}
-	return t.bound.validate(t.judged.Name())
+	return t.bound.validate(t.name())
 }
 
 // documentIDs returns the relevant documents, sorted.

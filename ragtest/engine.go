@@ -132,7 +132,9 @@ func (e *engine[C]) prepare(ctx context.Context) (err error) {
 		}
 	}
 	if embeds {
-		if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
+		if d.pooled != nil {
+			e.vectors = d.pooled.vectors
+		} else if e.vectors, err = d.embedQueries(ctx, e.texts(), e.trace); err != nil {
 			return err
 		}
 		e.wanted = make([][]int, len(e.queries))
@@ -162,7 +164,17 @@ func (e *engine[C]) stopped(ctx context.Context, err error) error {
 	return fmt.Errorf("stopped %s: %w: %w", at, ctx.Err(), cause)
 }
 
+// chunk returns the chunks to index.
 func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
+	all, err := e.cut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.level.index(all, &e.diagnostics)
+}
+
+// cut returns the chunks of all documents, in their order.
+func (e *engine[C]) cut(ctx context.Context) ([]C, error) {
 	docs := slices.Collect(e.corpus.All())
 	of := make([]documentChunks[C], len(docs))
 	err := parallel.Do(ctx, runtime.GOMAXPROCS(0), len(docs), func(ctx context.Context, i int) (err error) {
@@ -204,7 +216,7 @@ func (e *engine[C]) chunk(ctx context.Context) ([]C, error) {
 	for _, c := range of {
 		all = append(all, c.chunks...)
 	}
-	return e.level.index(all, d)
+	return all, nil
 }
 
 func (e *engine[C]) index(ctx context.Context, chunks []C) error {
@@ -216,7 +228,11 @@ func (e *engine[C]) index(ctx context.Context, chunks []C) error {
 	e.trace.expect("index", len(chunks))
 	if d, ok := e.retriever.(*dense[C]); ok {
 		var err error
-		e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
+		if d.pooled != nil {
+			e.diagnostics.EmbeddedTexts, err = d.indexPooled(ctx, chunks, e.texts(), e.trace)
+		} else {
+			e.diagnostics.EmbeddedTexts, err = d.index(ctx, chunks, e.trace)
+		}
 		return err
 	}
 	done := e.trace.start("index", 0, len(chunks))
@@ -234,6 +250,7 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		Name:              e.name,
 		Level:             e.level.name(),
 		K:                 e.k,
+		TokenBudget:       e.tokenBudget,
 		Chunks:            len(e.indexed),
 		Metrics:           make([]Score, len(e.metrics)),
 		Queries:           make([]QueryResult, len(e.queries)),
@@ -244,13 +261,8 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 	r.Diagnostics.Warnings = slices.Clip(r.Diagnostics.Warnings)
 	r.Diagnostics.Documents = e.corpus.Len()
 	r.Diagnostics.Usage = e.usage.total()
-	d, ok := e.retriever.(*dense[C])
-	if ok {
-		if sized, ok := d.store.(SizedStore); ok {
-			r.Diagnostics.IndexBytes = new(sized.IndexBytes())
-		}
-	}
-	if ok && e.repeated > 0 {
+	r.Diagnostics.IndexBytes = e.indexBytes()
+	if _, ok := e.retriever.(*dense[C]); ok && e.repeated > 0 {
 		r.Diagnostics.warn("the store returned %d chunks twice, which counted once: it seems to have held chunks before; give each evaluation a fresh one", e.repeated)
 	}
 	columns := make([][]float64, len(e.metrics))
@@ -278,17 +290,31 @@ func (e *engine[C]) finish(ctx context.Context) (_ *Result, err error) {
 		return nil, err
 	}
 	bootstrapping.Wait()
-	e.summarise(r)
 	r.Trace = e.trace.trace()
 	if l, ok := any(e.level).(amender); ok {
 		l.amend(r)
 	}
+	e.summarise(r)
 	r.Elapsed = time.Since(e.began)
 	return r, nil
 }
 
+// indexBytes returns the size of the store, nil if it does not tell.
+func (e *engine[C]) indexBytes() *int64 {
+	if d, ok := e.retriever.(*dense[C]); ok {
+		if d.pooled != nil {
+			return new(d.pooled.queries.MatrixBytes(len(e.indexed)))
+		}
+		if sized, ok := d.store.(SizedStore); ok {
+			return new(sized.IndexBytes())
+		}
+	}
+	return nil
+}
+
 // summarise sets what follows from the rest of a result.
 func (e *engine[C]) summarise(r *Result) {
+	e.countTokens(r)
 	r.Budgets = r.measureBudgets()
 	r.Slices = nil
 	for _, c := range e.slices {

@@ -56,6 +56,13 @@ func TestEvaluationErrors(t *testing.T) {
 		}, []string{"pfel", "a.md[3:2]"}},
 		{"At(0)", func(e *ragtest.TokenLevel) { e.Metrics = []ragtest.TokenMetric{ragtest.SpanRecall.At(0)} }, []string{"span_recall", "K = 1"}},
 		{"At beyond K", func(e *ragtest.TokenLevel) { e.Metrics = []ragtest.TokenMetric{ragtest.SpanRecall.At(2)} }, []string{"span_recall", "2", "K = 1"}},
+		{"no metric", func(e *ragtest.TokenLevel) { e.Metrics = []ragtest.TokenMetric{} }, []string{"field Metrics", "empty"}},
+		{"a metric that is called as a unit", func(e *ragtest.TokenLevel) {
+			e.Metrics = []ragtest.TokenMetric{ragtest.NewTokenMetric("chunks", func(ragtest.TokenOutcome) float64 { return 1 })}
+		}, []string{"field Metrics", "metric chunks", "unit of benchmarks"}},
+		{"a metric that is called as a budget", func(e *ragtest.TokenLevel) {
+			e.Metrics = []ragtest.TokenMetric{ragtest.NewTokenMetric("seconds_per_query", func(ragtest.TokenOutcome) float64 { return 1 }).At(1)}
+		}, []string{"metric seconds_per_query", "unit of benchmarks"}},
 		{"two metrics of one name", func(e *ragtest.TokenLevel) {
 			e.Metrics = []ragtest.TokenMetric{ragtest.SpanRecall, ragtest.SpanRecall}
 		}, []string{"two metrics", "span_recall"}},

@@ -26,7 +26,7 @@ type TokenLevel struct {
 	Reranker  Reranker[chunkers.PositionAwareChunk]    // nil: none
 	K         int                                      // how many chunks are judged; 0: 5
 	FetchK    int                                      // how many candidates are retrieved; 0: 4*K with a Reranker, K without
-	Metrics   []TokenMetric                            // nil: SpanRecall, SpanPrecision, SpanIoU
+	Metrics   []TokenMetric                            // nil: SpanRecall, SpanPrecision, SpanIoU; empty: only those of thresholds
 
 	// SliceBy has keys of the queries' metadata: the result has the means over the
 	// queries that share a value, for each value. Nil: none. To demand something of
@@ -46,6 +46,12 @@ type TokenLevel struct {
 	// much it changes.
 	EquivalentText bool
 
+	// TokenBudget is how many tokens, as Tokens counts them, the chunks that are judged
+	// may have together, each counted by itself: of the K chunks the first ones up to
+	// that which does not fit any more, as a prompt of limited size has room for. 0: any
+	// number. Set K to more than fit.
+	TokenBudget int
+
 	// Repeat is how often all queries are run, for pipelines that do not always
 	// retrieve the same; 0: once. Scores are then means over the repetitions, and
 	// [Result.Spreads] says how much they vary. Set-up is done once,
@@ -63,8 +69,11 @@ type TokenLevel struct {
 	Margin   float64
 
 	// Budgets has thresholds for what the evaluation costs, such as
-	// RetrievedCharacters.AtMost(4000), that RunTokenLevel judges.
+	// RetrievedCharacters.AtMost(4000), that RunTokenLevel judges. Tokens, such as
+	// tokens.Length(tokens.CL100K) of package chunkers/tokens, is what
+	// [RetrievedTokens] counts with; zero: tokens are not counted.
 	Budgets []BudgetThreshold
+	Tokens  chunkers.Length
 
 	Severities Severities // what RunTokenLevel does about each outcome; zero: fail
 	Reporters  []Reporter // called by RunTokenLevel
@@ -95,6 +104,7 @@ type ChunkLevel struct {
 	Baseline   string
 	Margin     float64
 	Budgets    []BudgetThreshold
+	Tokens     chunkers.Length
 	Severities Severities
 	Reporters  []Reporter // called by RunChunkLevel
 }

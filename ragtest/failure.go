@@ -86,6 +86,9 @@ func (r *Result) failure(t ThresholdResult, metric string, want bound, queries [
 	if ceiling := r.ceilingText(metric); ceiling != "" && !strings.HasPrefix(ceiling, "1.0000") && len(queries) == len(r.Queries) && !want.upper {
 		fmt.Fprintf(&b, " (no ranking of these chunks has more than %s)", ceiling)
 	}
+	if lost := r.lossText(metric, queries); lost != "" && !want.upper {
+		b.WriteString("\n" + lost)
+	}
 	for i, q := range worst(queries, metric, want) {
 		if i == 0 {
 			b.WriteString("\nthe worst queries:")
@@ -93,6 +96,10 @@ func (r *Result) failure(t ThresholdResult, metric string, want bound, queries [
 		score, _ := q.Score(metric)
 		fmt.Fprintf(&b, "\n  %.4f  %s: %q", score, q.ID, abbreviate(q.Text, 100))
 		if !want.upper { // else too much was found, not too little
+			// One stage alone is what the missed passages say.
+			if lost := r.lossText(metric, []QueryResult{q}); strings.Contains(lost, ", ") {
+				b.WriteString("\n          " + lost)
+			}
 			b.WriteString(a.missed(q.Missed))
 		}
 		if len(q.Hits) > 0 {

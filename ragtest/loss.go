@@ -16,15 +16,20 @@ type Loss struct {
 }
 
 // The stages at which recall is lost. Let cov(S) be how much relevant text the
-// chunks S hold, and best(S) how much the best K of them do; A are all chunks, E
-// the FetchK nearest by exact search over the same vectors, F the FetchK that
-// were retrieved, and R the K that are left after reranking. Divided by the
-// amount of relevant text, the losses add up to 1 - recall.
+// chunks S hold, and best(S) how much the best K of them do, of the choices that a
+// TokenBudget has room for; A are all chunks, E the FetchK nearest by exact search
+// over the same vectors, F the FetchK that were retrieved, and R those that are
+// judged in the end. Divided by the amount of relevant text, the losses add up to 1 -
+// recall.
+//
+// best is exact, unless there is a TokenBudget, or equivalent text counts and one
+// chunk holds parts that are apart. Then it is an upper bound, as Result.LossBounds
+// says: the losses still add up, but part of an amount may belong to another stage.
 const (
 	// LossUnlocatable is what no chunk holds: all - cov(A).
 	LossUnlocatable = "unlocatable"
-	// LossBudget is what no K chunks hold: cov(A) - best(A). A larger K or other
-	// chunks are the only remedy.
+	// LossBudget is what no K chunks hold: cov(A) - best(A). A larger K, or
+	// TokenBudget, or other chunks are the only remedy.
 	LossBudget = "budget"
 	// LossRetriever is what the embedder ranks too low: best(A) - best(E). Where
 	// there are no vectors to search exactly, it is best(A) - best(F), and there is

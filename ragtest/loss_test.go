@@ -151,6 +151,10 @@ func TestLossesAreAttributed(t *testing.T) {
 			for _, p := range r.Queries[0].Missed {
 				missed = append(missed, fmt.Sprint(p.Lost, " ", p.Rank))
 			}
+			merged := !slices.ContainsFunc(test.want, func(l ragtest.Loss) bool { return l.Stage == ragtest.LossIndex })
+			if table := r.String(); strings.Contains(table, "retriever with index") != merged && len(missed) > 0 {
+				t.Errorf("got %s, want it to say whether the index is part of the retriever: %v", table, merged)
+			}
 			if got := strings.Join(missed, ", "); got != test.missed {
 				t.Errorf("got the missed passages %q, want %q", got, test.missed)
 			}

@@ -1,6 +1,7 @@
 package ragtest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,6 +34,9 @@ func settle[C chunkers.Indexed, M metric[M], T threshold[M]](s *setup[C], metric
 	metrics, err := measure(metrics, thresholds, s.k)
 	if err != nil {
 		return nil, err
+	}
+	if len(metrics) == 0 {
+		return nil, errors.New("field Metrics: empty, and no threshold names a metric: want at least one, or nil for the standard ones")
 	}
 	s.slices, err = slice(s.queries, sliceBy, thresholds)
 	return metrics, err

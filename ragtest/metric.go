@@ -2,6 +2,7 @@ package ragtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -51,6 +52,16 @@ func checkMetric(constructor, name string, hasScore bool) {
 	if !hasScore {
 		panic(fmt.Sprintf("ragtest.%s: metric %s: want a function that scores, got nil", constructor, name))
 	}
+}
+
+// checkFree returns an error if a metric of the user's has the name of something else
+// that benchmarks report.
+func checkFree(name string, own bool) error {
+	taken := name == chunksUnit || slices.ContainsFunc(append(budgets(), SecondsPerQuery), func(b Budget) bool { return b.Name() == name })
+	if own && taken {
+		return fmt.Errorf("metric %s: the name is that of another unit of benchmarks: want one of your own", name)
+	}
+	return nil
 }
 
 func isMetricName(name string) bool {

@@ -44,11 +44,12 @@ func withEdges(set spans.Set) spans.Set {
 }
 
 func touching(chunks []spans.Span, set spans.Set) []spans.Span {
-	t := truth(nil).reset(set)
+	var t truth
+	t.reset(set)
 	var touching []spans.Span
-	for _, c := range chunks {
-		if t.charsIn(c.Doc, c.Start, c.End) > 0 {
-			touching = append(touching, c)
+	for i := range chunks {
+		if from, to := t.clip(&chunks[i]); from < to {
+			touching = append(touching, chunks[i])
 		}
 	}
 	return touching

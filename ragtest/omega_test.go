@@ -1,8 +1,11 @@
 package ragtest
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -53,4 +56,46 @@ func TestPrecisionOmegaEdges(t *testing.T) {
 			t.Errorf("%v: got %v, want %v", test.relevant, got, test.want)
 		}
 	}
+}
+
+// BenchmarkPrecisionOmega judges the chunks of five documents for as many queries as
+// Chroma's evaluation has: by looking through all chunks for each, as the function
+// does, and by searching them sorted, as an evaluation does.
+func BenchmarkPrecisionOmega(b *testing.B) {
+	random := rand.New(rand.NewPCG(2, 3))
+	var index []spans.Span
+	var chunks []chunkers.PositionAwareChunk
+	for doc := range 5 {
+		for start := 0; start < 280*1050; start += 280 {
+			index = append(index, in(spans.DocumentID(fmt.Sprint("d", doc)), start, start+280))
+			chunks = append(chunks, chunkers.PositionAwareChunk{Span: index[len(index)-1]})
+		}
+	}
+	queries := make([]spans.Set, 472)
+	for i := range queries {
+		doc := spans.DocumentID(fmt.Sprint("d", random.IntN(5)))
+		var relevant []spans.Span
+		for range 1 + random.IntN(3) {
+			start := random.IntN(280 * 1040)
+			relevant = append(relevant, in(doc, start, start+250))
+		}
+		queries[i] = spans.Union(relevant...)
+	}
+	b.Run("impl=through", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, set := range queries {
+				omega(touching(index, set), set)
+			}
+		}
+	})
+	b.Run("impl=sorted", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			l := tokenLevel{spanOf: index, places: newPlaces(chunks)}
+			for _, set := range queries {
+				omega(l.touching(set), set)
+			}
+		}
+	})
 }

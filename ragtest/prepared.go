@@ -53,12 +53,16 @@ func (e TokenLevel) Chunk(ctx context.Context) (*TokenChunks, error) {
 	run.level = keepingLevel{run.level, func(doc *spans.Document, chunks documentChunks[chunkers.PositionAwareChunk]) {
 		kept[at[doc.ID()]] = chunks
 	}}
-	c.all, err = run.chunk(run.usage.context(ctx))
+	c.all, err = run.cut(run.usage.context(ctx))
 	if err := run.stopped(ctx, err); err != nil {
 		return nil, err
 	}
+	first := 0
 	for i, doc := range docs {
+		last := first + len(kept[i].chunks)
+		kept[i].chunks = c.all[first:last:last] // not twice in memory
 		c.of[doc.ID()] = kept[i]
+		first = last
 	}
 	c.usage = run.usage.total()
 	return c, nil
@@ -114,6 +118,11 @@ type PreparedTokenLevel struct {
 // each of them. The chunks may be nil: then it also chunks the corpus, if e has a
 // Chunker. Name, Reranker, K and FetchK of e are not used.
 func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int) (*PreparedTokenLevel, error) {
+	return e.prepare(ctx, chunks, nil, depth)
+}
+
+// prepare is Prepare, with the pool that has the texts of the chunks unless it is nil.
+func (e TokenLevel) prepare(ctx context.Context, chunks *TokenChunks, texts *pooledTexts, depth int) (*PreparedTokenLevel, error) {
 	e.Name, e.Reranker, e.K, e.FetchK = "", nil, depth, 0
 	if depth < 1 {
 		return nil, fmt.Errorf("preparing an evaluation: the depth is %d, want at least 1", depth)
@@ -136,8 +145,17 @@ func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int)
 		}
 		run.level = chunkedLevel{run.level, chunks.of}
 	}
+	if texts != nil {
+		run.retriever.(*dense[chunkers.PositionAwareChunk]).pooled = texts
+		if known := texts.truth; known != nil {
+			l.answers, l.recurring, l.prepared = known.answers, known.recurring, true
+		}
+	}
 	if err := run.prepare(ctx); err != nil {
 		return nil, err
+	}
+	if texts != nil {
+		texts.truth = l
 	}
 	run.level, p.level = l, *l
 	run.diagnostics.Warnings = slices.Clip(run.diagnostics.Warnings) // finish appends to them
@@ -156,6 +174,16 @@ func (p *PreparedTokenLevel) Equal(q *PreparedTokenLevel) bool { return p == q }
 // Usage returns what embedding, indexing, retrieving and reranking consumed of
 // services so far.
 func (p *PreparedTokenLevel) Usage() []Usage { return p.run.usage.total() }
+
+// EmbeddedCharacters returns the number of characters of the distinct texts that the
+// index consists of; 0 with a Retriever of your own.
+func (p *PreparedTokenLevel) EmbeddedCharacters() int {
+	d, ok := p.run.retriever.(*dense[chunkers.PositionAwareChunk])
+	if !ok {
+		return 0
+	}
+	return d.chars
+}
 
 // TokenRanking are the candidates of each query in their final order, made by
 // [PreparedTokenLevel.Rank].
@@ -201,6 +229,13 @@ func (r *TokenRanking) Candidates() [][]ScoredChunk[chunkers.PositionAwareChunk]
 
 // Ranked returns the chunks of each query, best first. They must not be modified.
 func (r *TokenRanking) Ranked() [][]ScoredChunk[chunkers.PositionAwareChunk] { return r.ranked }
+
+// Recall returns how much of the relevant text of a query, by number, the chunks hold:
+// the span_recall that they have as all that was retrieved.
+func (r *TokenRanking) Recall(query int, chunks []ScoredChunk[chunkers.PositionAwareChunk]) float64 {
+	l := &r.prepared.level
+	return l.recallOf(query, chunks, l.equivalent)
+}
 
 // Judge scores the first k chunks of each query. The result is equal to that of
 // [TokenLevel.Evaluate] with this name, K, reranker and, if there is a reranker, the

@@ -55,6 +55,7 @@ func combine(results []*Result) *Result {
 	r.Queries = slices.Clone(results[0].Queries)
 	r.Trace = results[0].Trace
 	for _, one := range results {
+		r.LossBounds = r.LossBounds || one.LossBounds
 		r.Repetitions = append(r.Repetitions, Repetition{one.Metrics, one.Queries, one.Trace})
 	}
 	columns := make([][]float64, len(r.Metrics))
@@ -91,7 +92,7 @@ func combine(results []*Result) *Result {
 // all queries.
 func intervals(metrics []Score, columns [][]float64) []ScoreInterval {
 	var list []ScoreInterval
-	for m, interval := range stats.Bootstrap(columns, 0.95) {
+	for m, interval := range stats.BootstrapScores(columns, 0.95) {
 		if interval.Low < interval.High {
 			list = append(list, ScoreInterval{metrics[m].Metric, interval.Low, interval.High})
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/internal/parallel"
@@ -74,7 +75,9 @@ type dense[C chunkers.Indexed] struct {
 	store    VectorStore[C]
 	exact    *MemoryStore[C] // what the store is compared with; nil: it is exact itself, or nobody asks
 	indexed  atomic.Bool
-	dim      int // of the indexed vectors; 0: none
+	chars    int          // of the distinct texts
+	dim      int          // of the indexed vectors; 0: none
+	pooled   *pooledTexts // stands for the store; nil: it does itself
 }
 
 func newDense[C chunkers.Indexed](e Embedder, s VectorStore[C]) *dense[C] {
@@ -153,6 +156,7 @@ func (d *dense[C]) index(ctx context.Context, chunks []C, trace *tracer) (distin
 		embedded += len(texts)
 		for i, text := range texts {
 			vectorOf[text] = vectors[i]
+			d.chars += utf8.RuneCountInString(text)
 		}
 		added := make([][]float32, len(block))
 		for i, c := range block {

@@ -37,6 +37,12 @@ func (e *engine[C]) retrieve(ctx context.Context) ([][]ScoredChunk[C], error) {
 	var err error
 	switch r := e.retriever.(type) {
 	case *dense[C]:
+		if r.pooled != nil {
+			done := e.trace.start("retrieve", 0, len(e.queries))
+			lists, e.ranks, err = r.searchPooled(ctx, e.indexed, e.fetchK, e.wanted)
+			done()
+			break
+		}
 		if s, ok := r.store.(*MemoryStore[C]); ok && !e.looping {
 			done := e.trace.start("retrieve", 0, len(e.queries))
 			lists, e.ranks, err = s.searchAndRank(ctx, e.vectors, e.fetchK, e.wanted)
@@ -186,7 +192,7 @@ func (e *engine[C]) score(ctx context.Context, lists [][]ScoredChunk[C]) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		lists[i] = lists[i][:min(len(lists[i]), e.k)]
+		lists[i] = e.fitting(lists[i][:min(len(lists[i]), e.k)])
 		scores[i] = all[i*n : (i+1)*n]
 		if err := e.level.score(i, lists[i], scores[i]); err != nil {
 			return fmt.Errorf("%s: %w", e.query(i), err)

@@ -67,6 +67,16 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
+func TestMetricsOfThresholdsAlone(t *testing.T) {
+	e := fruit(t)
+	e.Metrics = []ragtest.TokenMetric{}
+	var r *ragtest.Result
+	record(t, &recorder{}, func(tb testing.TB) { r = ragtest.RunTokenLevel(tb, e, ragtest.SpanMRR.At(1).AtLeast(0.5)) })
+	if len(r.Metrics) != 1 || r.Metrics[0].Metric != "span_mrr@1" {
+		t.Errorf("got %v, want span_mrr@1 alone", r.Metrics)
+	}
+}
+
 func TestSetupFaultIsFatal(t *testing.T) {
 	e := fruit(t)
 	e.Corpus = nil

@@ -29,8 +29,10 @@ type setup[C chunkers.Indexed] struct {
 	reranker     Reranker[C]
 	k, fetchK    int
 	maxUnlocated int
-	slices       []conditions // what the result has means of, beside all queries
-	times        int          // that all queries are run; 0: 1
+	slices       []conditions  // what the result has means of, beside all queries
+	tokens       *tokenCounter // of retrieved chunks
+	tokenBudget  int           // of those that are judged together; 0: none
+	times        int           // that all queries are run; 0: 1
 }
 
 // settle validates the fields, and fills in what may be left out.
@@ -57,6 +59,14 @@ func (s *setup[C]) settle() error {
 		return fmt.Errorf("field K: got %d, want at least 1, or 0 for %d", s.k, defaultK)
 	case s.maxUnlocated < 0:
 		return fmt.Errorf("field MaxUnlocated: got %d, want at least 0", s.maxUnlocated)
+	case s.tokens.length.Of == nil && s.tokens.length.Name != "":
+		return fmt.Errorf("field Tokens: %s has no function that counts", s.tokens.length.Name)
+	case s.tokens.length.Of != nil && s.tokens.length.Name == "":
+		return errors.New("field Tokens: has no name, which results tell counts apart by")
+	case s.tokenBudget < 0:
+		return fmt.Errorf("field TokenBudget: got %d, want at least 1, or 0 for none", s.tokenBudget)
+	case s.tokenBudget > 0 && s.tokens.length.Of == nil:
+		return errors.New("field TokenBudget: set without Tokens, which say how to count them")
 	case s.times < 0:
 		return fmt.Errorf("field Repeat: got %d, want at least 1, or 0 for 1", s.times)
 	}

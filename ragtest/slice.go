@@ -36,9 +36,22 @@ type ChunkSlice struct {
 // metadata. That no query has it is an error in an evaluation with a threshold of it.
 func (m TokenMetric) Where(key, value string) TokenSlice { return TokenSlice{m, nil}.Where(key, value) }
 
+// DocumentSlice is a metric over the queries that have some metadata, made by
+// [DocumentMetric.Where], of which thresholds are made.
+type DocumentSlice struct {
+	judged DocumentMetric
+	where  conditions
+}
+
 // Where returns m over the queries alone that have the value under the key in their
 // metadata. That no query has it is an error in an evaluation with a threshold of it.
 func (m ChunkMetric) Where(key, value string) ChunkSlice { return ChunkSlice{m, nil}.Where(key, value) }
+
+// Where returns m over the queries alone that have the value under the key in their
+// metadata. That no query has it is an error in an evaluation with a threshold of it.
+func (m DocumentMetric) Where(key, value string) DocumentSlice {
+	return DocumentSlice{m, nil}.Where(key, value)
+}
 
 // Where narrows the slice down to the queries that also have the value under the
 // key.
@@ -50,6 +63,13 @@ func (s TokenSlice) Where(key, value string) TokenSlice {
 // Where narrows the slice down to the queries that also have the value under the
 // key.
 func (s ChunkSlice) Where(key, value string) ChunkSlice {
+	s.where = s.where.and(condition{key, value})
+	return s
+}
+
+// Where narrows the slice down to the queries that also have the value under the
+// key.
+func (s DocumentSlice) Where(key, value string) DocumentSlice {
 	s.where = s.where.and(condition{key, value})
 	return s
 }
@@ -66,6 +86,12 @@ func (s ChunkSlice) AtLeast(min float64) ChunkThreshold { return s.over(s.judged
 // AtMost returns the threshold that [ChunkMetric.AtMost] returns, over the slice.
 func (s ChunkSlice) AtMost(max float64) ChunkThreshold { return s.over(s.judged.AtMost(max)) }
 
+// AtLeast returns the threshold that [DocumentMetric.AtLeast] returns, over the slice.
+func (s DocumentSlice) AtLeast(min float64) DocumentThreshold { return s.over(s.judged.AtLeast(min)) }
+
+// AtMost returns the threshold that [DocumentMetric.AtMost] returns, over the slice.
+func (s DocumentSlice) AtMost(max float64) DocumentThreshold { return s.over(s.judged.AtMost(max)) }
+
 func (s TokenSlice) over(t TokenThreshold) TokenThreshold {
 	t.where = s.where
 	return t
@@ -76,11 +102,19 @@ func (s ChunkSlice) over(t ChunkThreshold) ChunkThreshold {
 	return t
 }
 
+func (s DocumentSlice) over(t DocumentThreshold) DocumentThreshold {
+	t.where = s.where
+	return t
+}
+
 // Name returns the name of the metric and the slice: "span_recall[type=multi-hop]".
 func (s TokenSlice) Name() string { return s.where.suffix(s.judged.Name()) }
 
 // Name returns the name of the metric and the slice: "chunk_recall[type=multi-hop]".
 func (s ChunkSlice) Name() string { return s.where.suffix(s.judged.Name()) }
+
+// Name returns the name of the metric and the slice: "document_ndcg[type=multi-hop]".
+func (s DocumentSlice) Name() string { return s.where.suffix(s.judged.Name()) }
 
 // Equal reports whether both are equal metrics over the same slice.
 func (s TokenSlice) Equal(t TokenSlice) bool {
@@ -89,6 +123,11 @@ func (s TokenSlice) Equal(t TokenSlice) bool {
 
 // Equal reports whether both are equal metrics over the same slice.
 func (s ChunkSlice) Equal(t ChunkSlice) bool {
+	return s.judged.Equal(t.judged) && slices.Equal(s.where, t.where)
+}
+
+// Equal reports whether both are equal metrics over the same slice.
+func (s DocumentSlice) Equal(t DocumentSlice) bool {
 	return s.judged.Equal(t.judged) && slices.Equal(s.where, t.where)
 }
 

@@ -36,7 +36,7 @@ func TestSlices(t *testing.T) {
 		{"held", nil, []ragtest.TokenThreshold{recall.Where("type", "easy").AtLeast(1)},
 			[]string{"slice      queries  span_recall  span_precision  span_iou  threshold", "type=easy  2        1.0000       0.5000          0.5000    span_recall >= 1 ok"}},
 		{"failed", nil, []ragtest.TokenThreshold{recall.Where("type", "multi-hop").AtLeast(0.8), recall.AtLeast(0.8)},
-			[]string{"error: ragtest: span_recall[type=multi-hop]: got 0.5000, want >= 0.8, over 1 query\nthe worst queries:\n  0.5000  "}},
+			[]string{"error: ragtest: span_recall[type=multi-hop]: got 0.5000, want >= 0.8, over 1 query\nrecall lost by unlocatable 0.1000, budget 0.4000\nthe worst queries:\n  0.5000  "}},
 		{"an upper bound", nil, []ragtest.TokenThreshold{recall.Where("type", "easy").AtMost(0.5)}, []string{"span_recall[type=easy]: got 1.0000, want <= 0.5, over 2 queries"}},
 		{"confidence", nil, []ragtest.TokenThreshold{recall.Where("type", "easy").AtLeast(0.5).WithConfidence(0.9)}, []string{"span_recall[type=easy]: got 1.0000, want >= 0.5 with confidence 0.9, over 2 queries, which only show"}},
 		{"two conditions, in any order", nil, []ragtest.TokenThreshold{recall.Where("type", "easy").Where("lang", "en").AtLeast(1)}, []string{"  lang=en,type=easy  2 "}},
@@ -69,7 +69,7 @@ func TestSlicesOfAResult(t *testing.T) {
 	}
 	want := []ragtest.Slice{
 		{Name: "type=easy", Queries: 2, Metrics: []ragtest.Score{{Metric: "span_recall", Value: 1}, {Metric: "span_precision", Value: 0.5}, {Metric: "span_iou", Value: 0.5}},
-			Intervals: []ragtest.ScoreInterval{{Metric: "span_precision", Low: 0, High: 1}, {Metric: "span_iou", Low: 0, High: 1}}},
+			Intervals: []ragtest.ScoreInterval{{Metric: "span_recall", Low: 0, High: 1}, {Metric: "span_precision", Low: 0, High: 1}, {Metric: "span_iou", Low: 0, High: 1}}},
 		{Name: "type=multi-hop", Queries: 1, Metrics: []ragtest.Score{{Metric: "span_recall", Value: 0.5}, {Metric: "span_precision", Value: 1}, {Metric: "span_iou", Value: 0.5}}},
 	}
 	if diff := cmp.Diff(want, r.Slices); diff != "" {

@@ -12,7 +12,8 @@ import (
 // smallest value, the number of queries with the largest possible value, and the
 // verdict of its thresholds; then how much
 // means varied between repetitions, the slices, the budgets with a threshold, at which
-// stages recall was lost, the usage of services, and the warnings.
+// stages recall was lost and in which chunks precision, [PrecisionOmega], the usage of
+// services, and the warnings.
 func (r *Result) String() string {
 	var b strings.Builder
 	title := r.Level + "-level evaluation"
@@ -20,6 +21,9 @@ func (r *Result) String() string {
 		title += " " + r.Name
 	}
 	fmt.Fprintf(&b, "%s: %s, %s, K = %d", title, count(r.Diagnostics.Documents, "document"), count(len(r.Queries), "query"), r.K)
+	if r.TokenBudget > 0 {
+		fmt.Fprintf(&b, " within %d tokens (%s)", r.TokenBudget, r.Diagnostics.Tokenizer)
+	}
 	if r.Chunks > 0 {
 		fmt.Fprintf(&b, ", %s", count(r.Chunks, "chunk"))
 	}
@@ -74,24 +78,92 @@ func (r *Result) String() string {
 	return trimLines(b.String())
 }
 
-// lossTable returns a waterfall: from a recall of 1 through what each stage lost
-// to what is left.
+// lossTable returns waterfalls: from a recall of 1 through what each stage lost to
+// what is left and, if it is judged, from a precision of 1.
 func (r *Result) lossTable() string {
-	if !slices.ContainsFunc(r.RecallLosses, func(l Loss) bool { return l.Amount != 0 }) {
+	left := 1.0
+	for _, l := range r.RecallLosses {
+		left -= l.Amount
+	}
+	text := waterfall("recall", r.RecallLosses, max(left, 0))
+	if r.LossBounds && text != "" {
+		text += "  by bounds for what chunks could hold: part of an amount may belong to another stage\n"
+	}
+	precision, ok := r.Score(r.precisionName())
+	if !ok {
+		return text
+	}
+	text += waterfall("precision", r.PrecisionLosses, precision)
+	if d := r.Diagnostics; d.PrecisionOmega != nil && d.PrecisionOmegaEdges != nil {
+		text += fmt.Sprintf("  precision omega of the chunks %.4f, by Chroma's code %.4f\n", *d.PrecisionOmega, *d.PrecisionOmegaEdges)
+	}
+	return text
+}
+
+// precisionName returns the name of the precision that PrecisionLosses are of.
+func (r *Result) precisionName() string {
+	switch r.Level {
+	case "chunk":
+		return ChunkPrecision.Name()
+	case "document":
+		return DocumentPrecision.Name()
+	}
+	return SpanPrecision.Name()
+}
+
+func waterfall(score string, losses []Loss, left float64) string {
+	if !slices.ContainsFunc(losses, func(l Loss) bool { return l.Amount != 0 }) {
 		return ""
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	left := 1.0
-	head, amounts := "  recall lost by", "  "
-	for _, l := range r.RecallLosses {
-		head += "\t" + l.Stage
+	head, amounts := "  "+score+" lost by", "  "
+	for _, l := range losses {
+		head += "\t" + stageName(l.Stage, losses)
 		amounts += fmt.Sprintf("\t%.4f", l.Amount)
-		left -= l.Amount
 	}
-	fmt.Fprintf(w, "%s\tleft\n%s\t%.4f\n", head, amounts, max(left, 0))
+	fmt.Fprintf(w, "%s\tleft\n%s\t%.4f\n", head, amounts, left)
 	w.Flush()
 	return "\n" + b.String()
+}
+
+// stageName returns the name of a stage, which for the retriever says what it includes
+// where there are no vectors to search exactly.
+func stageName(stage string, losses []Loss) string {
+	if stage == LossRetriever && !slices.ContainsFunc(losses, func(l Loss) bool { return l.Stage == LossIndex }) {
+		return stage + " with index"
+	}
+	return stage
+}
+
+// lossText lists what was lost of the precision, for its metric, or of the recall: ""
+// if nothing was.
+func (r *Result) lossText(metric string, queries []QueryResult) string {
+	score, of := "recall", func(q QueryResult) []Loss { return q.RecallLosses }
+	if metric == r.precisionName() {
+		score, of = "precision", func(q QueryResult) []Loss { return q.PrecisionLosses }
+	}
+	if len(queries) == 0 {
+		return ""
+	}
+	rows := make([][]float64, len(queries))
+	for i, q := range queries {
+		rows[i] = amounts(of(q))
+		if len(rows[i]) != len(of(queries[0])) {
+			return "" // of a result made by hand
+		}
+	}
+	losses := means(of(queries[0]), rows)
+	var parts []string
+	for _, l := range losses {
+		if l.Amount != 0 {
+			parts = append(parts, fmt.Sprintf("%s %.4f", stageName(l.Stage, losses), l.Amount))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return score + " lost by " + strings.Join(parts, ", ")
 }
 
 // ceilingText returns the ceiling of a metric, "" if there is none.

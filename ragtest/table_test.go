@@ -24,12 +24,16 @@ func TestResultTable(t *testing.T) {
   chunker lines  embedder letters  store memory
 
   metric          mean    95 % interval     at most  min     queries at 1  threshold
-  span_recall     0.8333  0.5000 to 1.0000  0.8333   0.5000  2             >= 0.9 FAILED, <= 1 ok
+  span_recall     0.8333  0.1250 to 1.0000  0.8333   0.5000  2             >= 0.9 FAILED, <= 1 ok
   span_precision  0.6667  0.0000 to 1.0000  0.6667   0.0000  2
   span_iou        0.5000  0.0000 to 1.0000  0.5000   0.0000  1
 
   recall lost by  unlocatable  budget  retriever  index   reranker  left
                   0.0333       0.1333  0.0000     0.0000  0.0000    0.8333
+
+  precision lost by  chunk granularity  wrong chunks  left
+                     0.0000             0.3333        0.6667
+  precision omega of the chunks 0.5641, by Chroma's code 0.5641
   warning: mind the gap
 `
 	if diff := cmp.Diff(r.String(), want); diff != "" {
@@ -65,7 +69,7 @@ func TestTableWithNonASCII(t *testing.T) {
   chunker zeilen/größe=3  retriever Ähnlichkeit
 
   metric       mean    95 % interval     at most  min     queries at 1  threshold
-  span_recall  0.8333  0.5000 to 1.0000  0.8333   0.5000  2
+  span_recall  0.8333  0.1250 to 1.0000  0.8333   0.5000  2
   span_mrr@1   0.6667  0.0000 to 1.0000           0.0000  2
 
   recall lost by  unlocatable  budget  retriever  index   reranker  left

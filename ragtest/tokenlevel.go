@@ -20,15 +20,21 @@ type tokenLevel struct {
 	answers    [][]answer // of each query, that of Relevant first
 	chosen     []int      // which of them is scored
 	recurring  int        // relevant spans whose text is elsewhere too
+	prepared   bool       // answers and recurring are known
 	equivalent bool       // whether that text counts
 	chunker    chunkers.PositionAwareChunker
 	rewrites   bool
 	measured   []TokenMetric
 	k          int
 
-	places places       // of the indexed chunks; nil without a chunker
-	spanOf []spans.Span // theirs, by insertion order
-	lines  map[spans.DocumentID][]int
+	indexed []chunkers.PositionAwareChunk // nil without a chunker
+	places  places                        // of the indexed chunks; nil without a chunker
+	spanOf  []spans.Span                  // theirs, by insertion order
+	lines   map[spans.DocumentID][]int
+
+	tokens      *tokenCounter
+	tokenBudget int
+	bounded     bool // whether of some query only a bound is known of what chunks can hold
 
 	scorer   *tokenScorer
 	scratch  []spans.Span
@@ -41,7 +47,7 @@ type tokenLevel struct {
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
 	s := &setup[chunkers.PositionAwareChunk]{name: e.Name, corpus: e.Corpus, chunker: e.Chunker, embedder: e.Embedder, store: e.Store,
-		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, maxUnlocated: e.MaxUnlocated}
+		retriever: e.Retriever, reranker: e.Reranker, k: e.K, fetchK: e.FetchK, times: e.Repeat, maxUnlocated: e.MaxUnlocated, tokens: newTokenCounter(e.Tokens), tokenBudget: e.TokenBudget}
 	for _, q := range e.Queries {
 		s.queries = append(s.queries, q.Query)
 	}
@@ -50,7 +56,8 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 		return nil, err
 	}
 	l := &tokenLevel{corpus: e.Corpus, answers: make([][]answer, len(e.Queries)), chosen: make([]int, len(e.Queries)),
-		equivalent: e.EquivalentText, chunker: e.Chunker, measured: metrics, k: s.k, lines: map[spans.DocumentID][]int{}}
+		equivalent: e.EquivalentText, chunker: e.Chunker, measured: metrics, k: s.k, lines: map[spans.DocumentID][]int{},
+		tokens: s.tokens, tokenBudget: s.tokenBudget}
 	for i, q := range e.Queries {
 		for j, stated := range append([][]spans.Span{q.Relevant}, q.Alternatives...) {
 			what := "relevant span"
@@ -59,7 +66,7 @@ func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.Positi
 			}
 			for at, r := range stated {
 				if err := within(e.Corpus, r); err != nil {
-					return nil, fmt.Errorf("%s: %s %d: %w", s.query(i), what, at, err)
+					return nil, truthError{fmt.Errorf("%s: %s %d: %w", s.query(i), what, at, err)}
 				}
 			}
 			set := spans.Union(stated...)
@@ -150,7 +157,7 @@ func (l *tokenLevel) index(chunks []chunkers.PositionAwareChunk, d *Diagnostics)
 	}
 	d.DuplicateChunks = len(chunks) - len(texts)
 	l.scorer = newTokenScorer(places, l.k)
-	l.places, l.spanOf = newPlaces(chunks), places
+	l.places, l.spanOf, l.indexed = newPlaces(chunks), places, chunks
 	return chunks, nil
 }
 
@@ -268,13 +275,29 @@ func (l *tokenLevel) relevantText(query int) int { return l.answer(query).set.Le
 
 func (l *tokenLevel) inIndex(query int) (all, best int) {
 	a := l.answer(query)
-	return l.optimum.Reach(l.scorer.index(), a.set, l.k, l.counted(a)...)
+	all, best = l.optimum.Reach(l.scorer.index(), a.set, l.k, l.counted(a)...)
+	l.bounded = l.bounded || l.optimum.Bound()
+	if l.tokenBudget > 0 {
+		best = min(best, l.within(a, l.chunksOf(a)))
+		l.bounded = true
+	}
+	return all, best
 }
 
 func (l *tokenLevel) in(query int, hits []ScoredChunk[chunkers.PositionAwareChunk]) (all, best int) {
 	a := l.answer(query)
 	l.hitIndex.Reset(l.spansOf(hits))
-	return l.optimum.Reach(&l.hitIndex, a.set, l.k, l.counted(a)...)
+	all, best = l.optimum.Reach(&l.hitIndex, a.set, l.k, l.counted(a)...)
+	l.bounded = l.bounded || l.optimum.Bound()
+	if l.tokenBudget > 0 {
+		chunks := make([]chunkers.PositionAwareChunk, len(hits))
+		for i, h := range hits {
+			chunks[i] = h.Chunk
+		}
+		best = min(best, l.within(a, chunks))
+		l.bounded = true
+	}
+	return all, best
 }
 
 // spansOf is valid until the next call.

@@ -38,6 +38,8 @@ type tokenMeasure struct {
 // NewTokenMetric returns a metric of your own. The name, which appears in
 // results and as a unit of benchmarks, is made of the letters a-z, digits and
 // underscores and begins with a letter; another name or a nil score panics.
+// An evaluation refuses the names of the number of chunks and of budgets, which are
+// units of benchmarks too.
 //
 // The function score judges one query: it is given the spans of at most K
 // retrieved chunks, or of k after At(k), as they were retrieved, and the ground
@@ -95,6 +97,9 @@ func (m TokenMetric) Of(o TokenOutcome) float64 {
 func (m TokenMetric) validate(k int) error {
 	if m.measure == nil {
 		return fmt.Errorf("metric without a name: want a predeclared one or one made by NewTokenMetric")
+	}
+	if err := checkFree(m.measure.name, m.measure.custom != nil); err != nil {
+		return err
 	}
 	return m.cut.validate(m.Name(), k)
 }

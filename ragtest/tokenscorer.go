@@ -2,11 +2,11 @@ package ragtest
 
 import (
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/rageval/rageval/internal/coverage"
 	"github.com/rageval/rageval/internal/discount"
+	"github.com/rageval/rageval/internal/intern"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -22,11 +22,14 @@ type tokenScorer struct {
 	aliases     []coverage.Alias
 	parts       []spans.Span // of one chunk
 	relevant    spans.Set
-	truth       truth        // of relevant
-	retrieved   []spans.Span // the union so far: sorted, disjoint, not adjacent
-	prefixes    []prefix     // prefixes[i]: of the first i chunks
-	firstHit    int          // the rank of the first chunk with a relevant character; 0: none
-	best        []int        // the curve of optimum
+	truth       truth    // of relevant
+	prefixes    []prefix // prefixes[i]: of the first i chunks; empty: not known yet
+	found       ranges   // of the truth, so far
+	firstHit    int      // the rank of the first chunk with a relevant character; 0: none
+	unions      []int    // unions[i]: the characters of the first i chunks, each once; empty: not known yet
+	docs        intern.Table[spans.DocumentID]
+	byDoc       []ranges // of the characters of each document that were retrieved so far
+	best        []int    // the curve of optimum
 	bestKnown   bool
 	optimum     coverage.Optimum
 	onRetrieved coverage.Index // stands for an unknown index
@@ -36,7 +39,6 @@ type tokenScorer struct {
 // prefix holds the numbers of characters of a ranking's first chunks.
 type prefix struct {
 	covered int // relevant ones
-	union   int // each once
 	summed  int // once for each chunk that holds it
 }
 
@@ -54,69 +56,100 @@ func newTokenScorer(index []spans.Span, k int) *tokenScorer {
 
 // load prepares the scores of one query. The relevant set is the union of
 // o.Relevant, which the caller merges once for many runs. Chunks beyond the
-// first K are not judged. With n the number of those judged and r that of the
-// relevant spans, it takes O(n·(log r + log n)) time, if chunks seldom reach
-// over many relevant spans, and copies O(n²) spans at worst. What a chunk holds of
-// aliases, which are sorted and disjoint, is the text that they stand for.
+// first K are not judged. What a chunk holds of aliases, which are sorted and
+// disjoint, is the text that they stand for.
+//
+// Nothing is computed that no metric asks for. Each chunk is clipped to the relevant
+// spans, and only what hits is put in order; the union of whole chunks, which
+// precision and IoU need, has to put all in order. With n the number of chunks judged
+// and r that of the relevant spans, either takes O(n·(log r + log n)) time; the former
+// copies O(n²) ranges at worst, if so many lie apart.
 func (s *tokenScorer) load(relevant spans.Set, o TokenOutcome, aliases ...coverage.Alias) {
 	s.outcome, s.aliases = o, aliases
 	s.relevant = relevant
-	s.truth = s.truth.reset(relevant)
-	s.retrieved = s.retrieved[:0]
-	s.firstHit = 0
+	s.truth.reset(relevant)
+	s.prefixes, s.unions = s.prefixes[:0], s.unions[:0]
 	s.bestKnown = false
+}
+
+// judged returns the chunks that are judged.
+func (s *tokenScorer) judged() []spans.Span {
+	return s.outcome.Retrieved[:min(s.k, len(s.outcome.Retrieved))]
+}
+
+// cover fills in prefixes and firstHit. Once all relevant characters are found, what
+// is left are sums.
+func (s *tokenScorer) cover() {
+	s.found, s.firstHit = s.found[:0], 0
+	retrieved := s.judged()
+	s.prefixes = slices.Grow(s.prefixes, len(retrieved)+1)[:len(retrieved)+1]
 	var p prefix
-	s.prefixes = append(s.prefixes[:0], p)
-	for i, r := range o.Retrieved[:min(s.k, len(o.Retrieved))] {
-		s.parts = append(s.parts[:0], r)
-		if len(aliases) > 0 {
-			s.parts = appendCanonical(s.parts[:0], r, aliases)
+	s.prefixes[0] = p
+	for i := range retrieved {
+		if p.covered < s.relevant.Len() {
+			if added := s.newIn(&retrieved[i]); added > 0 {
+				p.covered += added
+				if s.firstHit == 0 {
+					s.firstHit = i + 1
+				}
+			}
 		}
-		before := p.covered
-		for _, part := range s.parts {
-			covered, chars := s.add(part)
-			p.covered += covered
-			p.union += chars
-		}
-		p.summed += r.Len()
-		s.prefixes = append(s.prefixes, p)
-		if s.firstHit == 0 && p.covered > before {
-			s.firstHit = i + 1
-		}
+		p.summed += max(0, retrieved[i].End-retrieved[i].Start)
+		s.prefixes[i+1] = p
 	}
 }
 
-// add adds r to the union of what was retrieved, and returns how many relevant
-// characters and how many characters in all it adds.
-func (s *tokenScorer) add(r spans.Span) (covered, chars int) {
-	if r.End <= r.Start {
-		return 0, 0
-	}
-	// The spans that r overlaps or is adjacent to are retrieved[first:last]:
-	// merged becomes their union with r, and r adds what lies between them.
-	first := sort.Search(len(s.retrieved), func(i int) bool {
-		t := &s.retrieved[i]
-		return t.Doc > r.Doc || t.Doc == r.Doc && t.End >= r.Start
-	})
-	last := first
-	merged := r
-	from := r.Start
-	for ; last < len(s.retrieved) && s.retrieved[last].Doc == r.Doc && s.retrieved[last].Start <= r.End; last++ {
-		t := s.retrieved[last]
-		if from < t.Start {
-			covered += s.truth.charsIn(r.Doc, from, t.Start)
-			chars += t.Start - from
+// newIn returns how many relevant characters r holds that were not found before: now
+// they were.
+func (s *tokenScorer) newIn(r *spans.Span) (added int) {
+	if len(s.aliases) == 0 {
+		if from, to := s.truth.clip(r); from < to {
+			return s.found.add(from, to)
 		}
-		from = t.End
-		merged.Start = min(merged.Start, t.Start)
-		merged.End = max(merged.End, t.End)
+		return 0
 	}
-	if from < r.End {
-		covered += s.truth.charsIn(r.Doc, from, r.End)
-		chars += r.End - from
+	s.parts = appendCanonical(s.parts[:0], *r, s.aliases)
+	for i := range s.parts {
+		if from, to := s.truth.clip(&s.parts[i]); from < to {
+			added += s.found.add(from, to)
+		}
 	}
-	s.retrieved = slices.Replace(s.retrieved, first, last, merged)
-	return covered, chars
+	return added
+}
+
+// unite fills in unions.
+func (s *tokenScorer) unite() {
+	retrieved := s.judged()
+	s.docs.Reset(len(retrieved))
+	s.unions = slices.Grow(s.unions, len(retrieved)+1)[:len(retrieved)+1]
+	n := 0
+	s.unions[0] = n
+	for i := range retrieved {
+		if len(s.aliases) == 0 {
+			n += s.newOf(&retrieved[i])
+		} else {
+			s.parts = appendCanonical(s.parts[:0], retrieved[i], s.aliases)
+			for j := range s.parts {
+				n += s.newOf(&s.parts[j])
+			}
+		}
+		s.unions[i+1] = n
+	}
+}
+
+// newOf returns how many characters of r were not retrieved before: now they were.
+func (s *tokenScorer) newOf(r *spans.Span) (added int) {
+	if r.Start >= r.End {
+		return 0
+	}
+	doc, known := s.docs.Number(r.Doc)
+	if !known {
+		if doc == len(s.byDoc) {
+			s.byDoc = append(s.byDoc, nil)
+		}
+		s.byDoc[doc] = s.byDoc[doc][:0]
+	}
+	return s.byDoc[doc].add(r.Start, r.End)
 }
 
 // score returns the score of the query that was loaded last. It is an error if
@@ -144,7 +177,27 @@ func (s *tokenScorer) of(m TokenMetric) float64 {
 }
 
 // at returns the numbers of the first k chunks.
-func (s *tokenScorer) at(k int) prefix { return s.prefixes[min(k, len(s.prefixes)-1)] }
+func (s *tokenScorer) at(k int) prefix {
+	if len(s.prefixes) == 0 {
+		s.cover()
+	}
+	return s.prefixes[min(k, len(s.prefixes)-1)]
+}
+
+// unionAt returns the number of characters of the first k chunks, each once.
+func (s *tokenScorer) unionAt(k int) int {
+	if len(s.unions) == 0 {
+		s.unite()
+	}
+	return s.unions[min(k, len(s.unions)-1)]
+}
+
+// hit returns the rank of the first chunk with a relevant character, 0 if there is
+// none.
+func (s *tokenScorer) hit() int {
+	s.at(0)
+	return s.firstHit
+}
 
 func (s *tokenScorer) recall(k int) float64 {
 	if s.relevant.Empty() {
@@ -154,8 +207,7 @@ func (s *tokenScorer) recall(k int) float64 {
 }
 
 func (s *tokenScorer) precision(k int) float64 {
-	p := s.at(k)
-	return precision(p.covered, p.union)
+	return precision(s.at(k).covered, s.unionAt(k))
 }
 
 func (s *tokenScorer) precisionRedundant(k int) float64 {
@@ -164,8 +216,7 @@ func (s *tokenScorer) precisionRedundant(k int) float64 {
 }
 
 func (s *tokenScorer) iou(k int) float64 {
-	p := s.at(k)
-	return s.overUnion(p.covered, p.union)
+	return s.overUnion(s.at(k).covered, s.unionAt(k))
 }
 
 func (s *tokenScorer) iouRedundant(k int) float64 {
@@ -180,9 +231,9 @@ func (s *tokenScorer) overUnion(covered, retrieved int) float64 {
 	return float64(covered) / float64(retrieved+s.relevant.Len()-covered)
 }
 
-func (s *tokenScorer) hitRate(k int) float64 { return hitRate(s.firstHit, k) }
+func (s *tokenScorer) hitRate(k int) float64 { return hitRate(s.hit(), k) }
 
-func (s *tokenScorer) reciprocalRank(k int) float64 { return reciprocalRank(s.firstHit, k) }
+func (s *tokenScorer) reciprocalRank(k int) float64 { return reciprocalRank(s.hit(), k) }
 
 // ndcg sums the gains by parts, Σ d(i)·new(i) = Σ (d(i)-d(i+1))·covered(i), so
 // that it is Σ weight·covered over Σ weight·U with the same weights. Since
@@ -195,7 +246,7 @@ func (s *tokenScorer) ndcg(k int) float64 {
 	}
 	// Beyond that rank neither covered nor U grows: the weights of all further
 	// ranks add up to that of the last.
-	k = min(k, max(len(s.prefixes)-1, len(best)))
+	k = min(k, max(len(s.judged()), len(best)))
 	d := s.discounts.UpTo(k)
 	gain, ideal := 0.0, 0.0
 	for i := 1; i <= k; i++ {
@@ -232,11 +283,11 @@ func (s *tokenScorer) averagePrecision(k int) float64 {
 		return 0
 	}
 	sum := 0.0
-	for i := 1; i <= min(k, len(s.prefixes)-1); i++ {
-		p := s.prefixes[i]
-		if added := p.covered - s.prefixes[i-1].covered; added > 0 {
+	for i := 1; i <= min(k, len(s.judged())); i++ {
+		covered := s.at(i).covered
+		if added := covered - s.at(i-1).covered; added > 0 {
 			// The conversion forbids fused multiply-add.
-			sum += float64(float64(added) * precision(p.covered, p.union))
+			sum += float64(float64(added) * precision(covered, s.unionAt(i)))
 		}
 	}
 	return sum / float64(s.relevant.Len())

@@ -121,6 +121,27 @@ func Parse(name string) (Chunker, error) {
 	return c, nil
 }
 
+// Fields returns the names of the fields that a kind of chunker takes, nil if there is
+// no such kind.
+func Fields(kind string) []string {
+	for _, e := range entries {
+		if e.name == kind {
+			return slices.Concat(e.fields, context)
+		}
+	}
+	return nil
+}
+
+// FieldError is what [Parse] returns, wrapped, for a value that does not parse.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return "field " + e.Field + ": " + e.Err.Error() }
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
 // values are the fields of a name. The first that does not parse is kept as err.
 type values struct {
 	of  map[string]string
@@ -138,7 +159,7 @@ func parse[T any](v *values, field string, parse func(string) (T, error)) T {
 	}
 	value, err := parse(text)
 	if err != nil && v.err == nil {
-		v.err = fmt.Errorf("field %s: %w", field, err)
+		v.err = &FieldError{field, err}
 	}
 	return value
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,6 +101,22 @@ func TestParseErrors(t *testing.T) {
 		if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
 			t.Errorf("%s: got error %q, want one that contains the name and %q", name, err, want)
 		}
+	}
+}
+
+func TestFieldsAreThoseThatParseTakes(t *testing.T) {
+	for _, e := range entries {
+		for _, field := range Fields(e.name) {
+			// "?" is no value of any field, and the error says whose it is.
+			_, err := Parse(e.name + "/" + field + "=?")
+			var wrong *FieldError
+			if !errors.As(err, &wrong) || wrong.Field != field {
+				t.Errorf("%s: field %s: got the error %v, want a FieldError of it", e.name, field, err)
+			}
+		}
+	}
+	if got := Fields("cobol"); got != nil {
+		t.Errorf("got the fields %q of a kind that there is not", got)
 	}
 }
 

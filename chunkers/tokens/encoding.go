@@ -3,7 +3,7 @@ package tokens
 import (
 	"fmt"
 	"iter"
-	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -59,22 +59,43 @@ func (e Encoding) Tokens(text string) iter.Seq2[int, int] { return e.tokensUntil
 func (e Encoding) tokensUntil(stop func() bool, text string) iter.Seq2[int, int] {
 	v := e.vocabulary()
 	return func(yield func(start, end int) bool) {
-		m := merger{vocabulary: v, stop: stop}
-		for wordStart := 0; wordStart < len(text); {
-			start, wordEnd := wordStart, wordStart+v.split(text[wordStart:])
-			for _, end := range m.tokens(text[wordStart:wordEnd]) {
-				end += wordStart
+		c := v.take()
+		defer v.give(c)
+		c.stop = stop
+		for start := 0; start < len(text); {
+			wordEnd := v.split(text, start)
+			if ends := c.cut(text, start, wordEnd); ends != 0 {
+				for from := start; ends != 0; ends &= ends - 1 {
+					end := from + bits.TrailingZeros16(ends) + 1
+					if !yield(start, end) {
+						return
+					}
+					start = end
+				}
+				continue
+			}
+			if c.stopped {
+				return
+			}
+			for _, end := range c.ends {
 				if !yield(start, end) {
 					return
 				}
 				start = end
 			}
-			if m.stopped {
-				return
-			}
-			wordStart = wordEnd
 		}
 	}
+}
+
+// AppendIDs appends the IDs of the tokens of text to ids: the numbers that
+// OpenAI's models know them by. It panics if e is not one of the constants. It is
+// safe for concurrent use.
+func (e Encoding) AppendIDs(ids []int, text string) []int {
+	v := e.vocabulary()
+	for start, end := range e.Tokens(text) {
+		ids = append(ids, int(v.rank(text, start, end)))
+	}
+	return ids
 }
 
 func (e Encoding) vocabulary() *vocabulary {
@@ -98,49 +119,4 @@ func (e Encoding) vocabulary() *vocabulary {
 var loaded [len(encodingNames)]struct {
 	once       sync.Once
 	vocabulary *vocabulary
-}
-
-// vocabulary is a loaded encoding.
-type vocabulary struct {
-	ranks map[string]uint32  // of tokens: the lower, the earlier it is merged
-	pairs [1 << 16]uint32    // ranks of tokens of two bytes, or noRank
-	split func(s string) int // the length of the first word of s, which is not empty
-
-	counters sync.Pool // of *counter
-}
-
-// noRank is the rank of what is not a token.
-const noRank = math.MaxUint32
-
-// loadVocabulary reads the n tokens of an encoding from the library that embeds
-// them.
-func loadVocabulary(name tokenizer.Encoding, n int, split func(string) int) *vocabulary {
-	codec, err := tokenizer.Get(name)
-	if err != nil {
-		panic(fmt.Sprintf("tokens: loading %s: %v", name, err)) // the library has no such encoding
-	}
-	var text []byte
-	ends := make([]int, n)
-	for id := range ends {
-		token, err := codec.Decode([]uint{uint(id)})
-		if err != nil {
-			panic(fmt.Sprintf("tokens: loading token %d of %s: %v", id, name, err))
-		}
-		text = append(text, token...)
-		ends[id] = len(text)
-	}
-	v := &vocabulary{ranks: make(map[string]uint32, n), split: split}
-	for i := range v.pairs {
-		v.pairs[i] = noRank
-	}
-	all, start := string(text), 0
-	for id, end := range ends {
-		token := all[start:end]
-		v.ranks[token] = uint32(id)
-		if len(token) == 2 {
-			v.pairs[int(token[0])<<8|int(token[1])] = uint32(id)
-		}
-		start = end
-	}
-	return v
 }

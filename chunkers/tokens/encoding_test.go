@@ -1,12 +1,9 @@
 package tokens
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 func TestEncodingNames(t *testing.T) {
@@ -25,90 +22,26 @@ func TestEncodingNames(t *testing.T) {
 
 func TestVocabulariesAreWhole(t *testing.T) {
 	for e, want := range map[Encoding]int{CL100K: 100_256, O200K: 199_998} {
-		ranks := e.vocabulary().ranks
+		ranks, v := ranksOf(e), e.vocabulary()
 		if len(ranks) != want {
 			t.Errorf("%v has %d tokens, want %d", e, len(ranks), want)
+		}
+		for token, want := range ranks {
+			if got := v.rank(token, 0, len(token)); got != want {
+				t.Errorf("%v: rank of %q is %d, want %d", e, token, got, want)
+			}
+			if got := v.rank("."+token+strings.Repeat(".", 20), 1, 1+len(token)); got != want {
+				t.Errorf("%v: rank of %q within a text is %d, want %d", e, token, got, want)
+			}
+			if longer := token + "\x00"; ranks[longer] == 0 && v.rank(longer, 0, len(longer)) != noRank {
+				t.Errorf("%v: %q has a rank, want none", e, longer)
+			}
 		}
 		for b := range 256 {
 			if _, ok := ranks[string([]byte{byte(b)})]; !ok {
 				t.Errorf("%v has no token for the byte %#x", e, b)
 			}
 		}
-	}
-}
-
-// The expressions of split.go, but for the look-ahead in \s+(?!\S), which Go's
-// do not have: splitByExpression does its work.
-var expressions = map[Encoding]*regexp.Regexp{
-	CL100K: regexp.MustCompile(`^(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]|` +
-		`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^` + spaceClass + `\p{L}\p{N}]+[\r\n]*|[` + spaceClass + `]*[\r\n]+|[` + spaceClass + `]+)`),
-	O200K: regexp.MustCompile(`^(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|` +
-		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|` +
-		`\p{N}{1,3}| ?[^` + spaceClass + `\p{L}\p{N}]+[\r\n/]*|[` + spaceClass + `]*[\r\n]+|[` + spaceClass + `]+)`),
-}
-
-// spaceClass is Unicode's White_Space, which Go's \s is not.
-const spaceClass = `\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}`
-
-// splitByExpression returns the length of the first word of s.
-func splitByExpression(e Encoding, s string) int {
-	word := expressions[e].FindString(s)
-	if strings.TrimSpace(word) == "" && !strings.ContainsAny(word, "\r\n") && len(word) < len(s) {
-		if _, n := utf8.DecodeLastRuneInString(word); n < len(word) {
-			return len(word) - n
-		}
-	}
-	return len(word)
-}
-
-// checkEncoding checks the tokens of text against its expression and the plain
-// definition of byte-pair encoding.
-func checkEncoding(t *testing.T, e Encoding, text string, tokens []window) {
-	t.Helper()
-	ranks := e.vocabulary().ranks
-	at := 0
-	for i, w := range tokens {
-		if _, ok := ranks[text[w.start:w.end]]; !ok || w.start != at {
-			t.Fatalf("token %d of %q is at [%d:%d]: want a token of %v that begins at %d", i, text, w.start, w.end, e, at)
-		}
-		at = w.end
-	}
-	if at != len(text) {
-		t.Fatalf("tokens of %q end at %d, want %d", text, at, len(text))
-	}
-	if !utf8.ValidString(text) || len(text) > 2000 {
-		return
-	}
-	var want []window
-	for start := 0; start < len(text); {
-		end := start + splitByExpression(e, text[start:])
-		parts := strings.Split(text[start:end], "")[:0]
-		for i := start; i < end; i++ {
-			parts = append(parts, text[i:i+1])
-		}
-		if _, ok := ranks[text[start:end]]; ok {
-			parts = []string{text[start:end]}
-		}
-		for {
-			best, bestRank := -1, uint32(noRank)
-			for i := range len(parts) - 1 {
-				if rank, ok := ranks[parts[i]+parts[i+1]]; ok && rank < bestRank {
-					best, bestRank = i, rank
-				}
-			}
-			if best < 0 {
-				break
-			}
-			parts[best] += parts[best+1]
-			parts = append(parts[:best+1], parts[best+2:]...)
-		}
-		for _, part := range parts {
-			want = append(want, window{start, start + len(part)})
-			start += len(part)
-		}
-	}
-	if fmt.Sprint(tokens) != fmt.Sprint(want) {
-		t.Fatalf("%v tokens of %q: got %v, want %v", e, text, tokens, want)
 	}
 }
 

@@ -269,7 +269,7 @@ func FuzzFixedToken(f *testing.F) {
 			t.Fatalf("%v: counted %d tokens of %q, want %d", c.Encoding, got, text, len(all))
 		}
 		if encoding, ok := c.Encoding.(Encoding); ok {
-			checkEncoding(t, encoding, text, all)
+			checkEncoding(t, encoding, text[:min(len(text), 1000)])
 		}
 		if c.Validate() != nil {
 			return

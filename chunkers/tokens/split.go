@@ -1,15 +1,12 @@
 package tokens
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Both encodings first cut a text into words, with a regular expression, and
 // then merge the bytes of each word. The expressions are those of OpenAI's
-// tiktoken (tiktoken_ext/openai_public.py), in the form that their first
-// release had and js-tiktoken and tiktoken-go still have. For cl100k_base:
+// tiktoken (tiktoken_ext/openai_public.py). For cl100k_base, in the form that
+// its first release had and that tiktoken for WebAssembly, js-tiktoken and both
+// tiktoken-go still have:
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //	 ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -20,131 +17,71 @@ import (
 //	[^\r\n\p{L}\p{N}]?U*L+C?|[^\r\n\p{L}\p{N}]?U+L*C?|\p{N}{1,3}|
 //	 ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// The functions below match them by hand, in one pass.
+// The functions below match them by hand, in one pass: each returns where the
+// word ends that begins at byte i of s, which is before its end.
 //
-// Note: the expressions as tiktoken-go compiles them match white space with
-// several line ends in pieces, which gives other tokens and takes quadratic
+// Note: newer releases for Python have another form for cl100k_base. It differs
+// in one thing: \s++$ comes before \s*[\r\n], so that white space at the end of a
+// text is one word even if other white space follows its last line end.
+//
+// Note: the expressions as tiktoken-go/tokenizer compiles them match white space
+// with several line ends in pieces, which gives other tokens and takes quadratic
 // time.
 
-// class says what the expressions want to know of a character.
-type class uint8
-
-const (
-	upper   class = 1 << iota // \p{Lu} or \p{Lt}
-	lower                     // \p{Ll}
-	uncased                   // \p{Lm} or \p{Lo}
-	mark                      // \p{M}
-	number                    // \p{N}
-	space                     // \s
-	newline                   // \r or \n, which are space too
-
-	letter = upper | lower | uncased
-	first  = upper | uncased | mark // U
-	rest   = lower | uncased | mark // L
-)
-
-var asciiClasses = func() (classes [utf8.RuneSelf]class) {
-	for c := range classes {
-		classes[c] = classify(rune(c))
-	}
-	return classes
-}()
-
-// classify returns the class of c: 0 for punctuation, symbols and the like.
-func classify(c rune) class {
-	switch {
-	case c == '\r' || c == '\n':
-		return space | newline
-	case unicode.IsSpace(c):
-		return space
-	case unicode.IsLetter(c):
-		switch {
-		case unicode.Is(unicode.Ll, c):
-			return lower
-		case unicode.In(c, unicode.Lu, unicode.Lt):
-			return upper
-		}
-		return uncased
-	case unicode.IsNumber(c):
-		return number
-	case unicode.IsMark(c):
-		return mark
-	}
-	return 0
-}
-
-// classAt returns the class of the character at byte i of s and its size, 0 at
-// the end of s.
-func classAt(s string, i int) (class, int) {
-	if i >= len(s) {
-		return 0, 0
-	}
-	if c := s[i]; c < utf8.RuneSelf {
-		return asciiClasses[c], 1
-	}
-	c, n := utf8.DecodeRuneInString(s[i:])
-	return classify(c), n
-}
-
-// skip returns where the run of characters of a class in the set that begins at
-// byte i of s ends.
-func skip(s string, i int, set class) int {
-	for {
-		c, n := classAt(s, i)
-		if c&set == 0 || n == 0 {
-			return i
-		}
-		i += n
-	}
-}
-
-// cl100kSplit returns the length of the first word of s, which is not empty.
-func cl100kSplit(s string) int {
-	if n := contraction(s); n > 0 {
-		return n
-	}
-	c, n := classAt(s, 0)
+func cl100kSplit(s string, i int) int {
+	c, n := classAt(s, i)
 	if c&letter != 0 {
-		return skip(s, n, letter)
+		return skipLetters(s, i+n, letter, foldCase)
 	}
 	if c&(newline|number) == 0 {
-		if end := skip(s, n, letter); end > n {
+		if end := i + contraction(s, i); end > i {
+			return end
+		}
+		if end := skipLetters(s, i+n, letter, foldCase); end > i+n {
 			return end
 		}
 	}
-	return splitOther(s, c, n, "\r\n")
+	return splitOther(s, i, c, n, '\n')
 }
 
-// o200kSplit returns the length of the first word of s, which is not empty.
-func o200kSplit(s string) int {
-	c, n := classAt(s, 0)
+func o200kSplit(s string, i int) int {
+	c, n := classAt(s, i)
 	mayPrefix := c&(letter|number|newline) == 0
 	if mayPrefix {
-		if end := casedEnd(s, n); end > 0 {
-			return end + contraction(s[end:])
+		if end := casedEnd(s, i+n); end > 0 {
+			return end + contraction(s, end)
 		}
 	}
-	if end := casedEnd(s, 0); end > 0 {
-		return end + contraction(s[end:])
+	if c&(first|rest) != 0 {
+		if end := casedEnd(s, i); end > 0 {
+			return end + contraction(s, end)
+		}
 	}
 	if mayPrefix {
-		if end := skip(s, n, first); end > n {
-			return end + contraction(s[end:])
+		if end := skip(s, i+n, first); end > i+n {
+			return end + contraction(s, end)
 		}
 	}
-	if end := skip(s, 0, first); end > 0 {
-		return end + contraction(s[end:])
+	if end := skip(s, i, first); end > i {
+		return end + contraction(s, end)
 	}
-	return splitOther(s, c, n, "\r\n/")
+	return splitOther(s, i, c, n, '/')
 }
 
 // casedEnd returns where U*L+ ends that begins at byte i of s, 0 if nothing
 // matches.
 func casedEnd(s string, i int) int {
 	last := 0 // where the last character ends that is in both U and L
-	for {
-		c, n := classAt(s, i)
-		if c&first == 0 || n == 0 {
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if asciiClasses[c]&first == 0 {
+				break
+			}
+			i++
+			continue // no ASCII is in both
+		}
+		c, n := wideClassAt(s, i)
+		if c&first == 0 {
 			break
 		}
 		i += n
@@ -152,39 +89,43 @@ func casedEnd(s string, i int) int {
 			last = i
 		}
 	}
-	if end := skip(s, i, rest); end > i {
+	if end := skipLetters(s, i, rest, noFold); end > i {
 		return end
 	}
 	return last
 }
 
-// contraction returns the length of the contraction that s begins with, 0
-// without one.
-func contraction(s string) int {
-	if len(s) < 2 || s[0] != '\'' {
+// contraction returns the length of the contraction that begins at byte i of s, 0
+// without one. Regardless of case, as OpenAI's expressions see it, the long s is
+// an s.
+func contraction(s string, i int) int {
+	if len(s)-i < 2 || s[i] != '\'' {
 		return 0
 	}
-	switch s[1] | 0x20 { // ASCII letters in lower case
+	switch s[i+1] | 0x20 { // ASCII letters in lower case
 	case 's', 't', 'm', 'd':
 		return 2
 	case 'r', 'v':
-		if len(s) > 2 && s[2]|0x20 == 'e' {
+		if len(s)-i > 2 && s[i+2]|0x20 == 'e' {
 			return 3
 		}
 	case 'l':
-		if len(s) > 2 && s[2]|0x20 == 'l' {
+		if len(s)-i > 2 && s[i+2]|0x20 == 'l' {
+			return 3
+		}
+	case "ſ"[0] | 0x20:
+		if len(s)-i > 2 && s[i+1:i+3] == "ſ" {
 			return 3
 		}
 	}
 	return 0
 }
 
-// splitOther returns the length of the first word of s if it has no letters.
-// The first character is of class c and has n bytes. The characters of trailing
-// may follow punctuation.
-func splitOther(s string, c class, n int, trailing string) int {
+// splitOther matches words without letters. The first character is of class c
+// and has n bytes. Line ends and the trailing one may follow punctuation.
+func splitOther(s string, i int, c class, n int, trailing byte) int {
 	if c&number != 0 {
-		end := n
+		end := i + n
 		for range 2 {
 			if c, n := classAt(s, end); c&number != 0 {
 				end += n
@@ -192,35 +133,26 @@ func splitOther(s string, c class, n int, trailing string) int {
 		}
 		return end
 	}
-	start := 0
-	if s[0] == ' ' {
-		start = 1
+	start := i
+	if s[i] == ' ' {
+		start++
 	}
-	if end := skipPunctuation(s, start); end > start {
-		return len(s) - len(strings.TrimLeft(s[end:], trailing))
+	end := skipPunctuation(s, start)
+	if end == start {
+		return splitSpace(s, i)
 	}
-	return splitSpace(s)
+	for end < len(s) && (s[end] == '\r' || s[end] == '\n' || s[end] == trailing) {
+		end++
+	}
+	return end
 }
 
-// skipPunctuation returns where the run of [^\s\p{L}\p{N}] that begins at byte i
-// of s ends.
-func skipPunctuation(s string, i int) int {
-	for {
-		c, n := classAt(s, i)
-		if c&(space|letter|number) != 0 || n == 0 {
-			return i
-		}
-		i += n
-	}
-}
-
-// splitSpace returns the length of the first word of s, which begins with white
-// space.
-func splitSpace(s string) int {
-	end, last, lineEnd := 0, 0, 0 // of the run, before its last character, after its last line end
+// splitSpace matches white space.
+func splitSpace(s string, i int) int {
+	end, last, lineEnd := i, i, i // of the run, before its last character, after its last line end
 	for {
 		c, n := classAt(s, end)
-		if c&space == 0 || n == 0 {
+		if c&space == 0 {
 			break
 		}
 		last, end = end, end+n
@@ -229,9 +161,9 @@ func splitSpace(s string) int {
 		}
 	}
 	switch {
-	case lineEnd > 0:
+	case lineEnd > i:
 		return lineEnd
-	case end == len(s) || last == 0:
+	case end == len(s) || last == i:
 		return end
 	}
 	return last // the last one begins the next word

@@ -15,23 +15,53 @@ func newLadder(hits []Hit) ladder {
 	return ladder{hits, make([]int, len(hits))}
 }
 
+// fewRungs is up to how many rungs comparing every row with each of them is faster
+// than finding the place of a row among them: that depends on its score, which no
+// processor foresees.
+const fewRungs = 6
+
 // offer counts the rows from index on, which have the given scores.
 func (l *ladder) offer(index int, scores []float32) {
-	if len(l.rungs) == 0 {
+	if len(l.rungs) > fewRungs {
+		l.place(index, scores)
 		return
 	}
+	before := 0
+	for i, rung := range l.rungs {
+		// Of equal scores, the row of lower index is ahead.
+		at := min(max(rung.Index-index, 0), len(scores))
+		ahead := 0
+		for _, s := range scores[:at] {
+			if s >= rung.Score {
+				ahead++
+			}
+		}
+		for _, s := range scores[at:] {
+			if s > rung.Score {
+				ahead++
+			}
+		}
+		l.behind[i] += ahead - before
+		before = ahead
+	}
+}
+
+func (l *ladder) place(index int, scores []float32) {
 	lowest := l.rungs[len(l.rungs)-1].Score
 	for i, s := range scores {
 		if s < lowest {
 			continue
 		}
-		h := Hit{index + i, s}
-		first, _ := slices.BinarySearchFunc(l.rungs, h, func(rung, h Hit) int {
-			if Compare(h, rung) < 0 {
-				return 1
+		// The first rung that the row is ahead of.
+		first, last := 0, len(l.rungs)
+		for first < last {
+			middle := int(uint(first+last) / 2)
+			if rung := &l.rungs[middle]; s > rung.Score || s == rung.Score && index+i < rung.Index {
+				last = middle
+			} else {
+				first = middle + 1
 			}
-			return -1
-		})
+		}
 		if first < len(l.behind) {
 			l.behind[first]++
 		}

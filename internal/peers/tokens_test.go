@@ -64,8 +64,9 @@ func TestTokenLengthsDoTheSameWork(t *testing.T) {
 var lineEnds = regexp.MustCompile(`\n{3,}`)
 
 // BenchmarkTokenLengths compares RecursiveCharacter in cl100k tokens with
-// langchaingo's, which counts with our tokenizer or with tiktoken-go/tokenizer. First forgets before each run what the
-// length remembers, so that nothing is known but what recurs in the corpora.
+// langchaingo's, which counts with our tokenizer or with tiktoken-go/tokenizer.
+// First forgets before each run what the length remembers, so that nothing is
+// known but what recurs in the corpora.
 func BenchmarkTokenLengths(b *testing.B) {
 	docs, size := chromaCorpora(b)
 	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
@@ -99,14 +100,13 @@ func BenchmarkTokenLengths(b *testing.B) {
 	for _, impl := range impls {
 		for _, s := range settings {
 			b.Run(fmt.Sprintf("impl=%s/size=%d/overlap=%d", impl.name, s.size, s.overlap), func(b *testing.B) {
-				b.SetBytes(size)
 				b.ReportAllocs()
-				for b.Loop() {
+				measure(b, size, nil, func() {
 					first := tokens.Length(unnamed{tokens.CL100K})
 					for _, doc := range docs {
 						impl.cut(b, doc, s.size, s.overlap, first)
 					}
-				}
+				})
 			})
 		}
 	}
@@ -115,40 +115,3 @@ func BenchmarkTokenLengths(b *testing.B) {
 // unnamed is an encoding that is not of type Encoding, the lengths of which share
 // what they remember.
 type unnamed struct{ tokens.Encoding }
-
-// BenchmarkFixedToken compares windows of tokens with what the library that
-// embeds the vocabulary takes to encode the same text.
-func BenchmarkFixedToken(b *testing.B) {
-	docs, size := chromaCorpora(b)
-	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	if err != nil {
-		b.Fatal(err)
-	}
-	impls := []struct {
-		name string
-		run  func(doc *spans.Document) error
-	}{
-		{"rageval", func(doc *spans.Document) error {
-			_, err := tokens.FixedToken{Tokens: 200, Overlap: 100}.ChunkWithPositions(b.Context(), doc)
-			return err
-		}},
-		{"tiktoken-go-encode", func(doc *spans.Document) error {
-			_, _, err := codec.Encode(doc.Text())
-			return err
-		}},
-	}
-	plainLength("")
-	for _, impl := range impls {
-		b.Run("impl="+impl.name, func(b *testing.B) {
-			b.SetBytes(size)
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, doc := range docs {
-					if err := impl.run(doc); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
-	}
-}

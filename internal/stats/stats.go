@@ -15,6 +15,7 @@ import (
 // seeds differ by use, so that no two procedures share their random numbers.
 const (
 	seedBootstrap = 0x626f6f74
+	seedFailures  = 0x6661696c
 	seedBetting   = 0x62657473
 	seedSignFlip  = 0x7369676e
 	seedTukey     = 0x74756b65

@@ -273,6 +273,54 @@ func TestBootstrap(t *testing.T) {
 	about(t, "high", i.High, Mean(values)+half, 0.1*half)
 }
 
+func TestBootstrapScores(t *testing.T) {
+	mixed := []float64{0, 0.5, 1, 1, 1, 0.25, 1, 0.75}
+	plain, scores := Bootstrap([][]float64{mixed}, 0.95)[0], BootstrapScores([][]float64{mixed}, 0.95)[0]
+	if scores.High != plain.High || scores.Low > plain.Low || scores.Low < plain.Low-0.2 {
+		t.Errorf("got %v, want the high end of %v and a low end a little lower", scores, plain)
+	}
+	got := BootstrapScores([][]float64{slices.Repeat([]float64{1}, 50), make([]float64, 50), slices.Repeat([]float64{0.1}, 50)}, 0.95)
+	if i := got[0]; i.Low < 0.85 || i.Low > 0.95 || i.High != 1 {
+		t.Errorf("of 50 scores of 1: got %v, want a low end of about 0.9", i)
+	}
+	if got[1] != (Interval{}) {
+		t.Errorf("of 50 scores of 0: got %v, want no more than that", got[1])
+	}
+	if i := got[2]; i.Low < 0.085 || i.Low > 0.095 || i.High != 0.1 {
+		t.Errorf("of 50 scores of 0.1: got %v, want a low end of about 0.09", i)
+	}
+	if got := BootstrapScores([][]float64{{0.7}}, 0.95)[0]; got != (Interval{0.7, 0.7}) {
+		t.Errorf("of one score: got %v, want the score", got)
+	}
+	if got := BootstrapScores([][]float64{{}}, 0.95); len(got) != 1 || len(BootstrapScores(nil, 0.95)) != 0 {
+		t.Errorf("without scores: got %v", got)
+	}
+}
+
+// One score in twenty is 0 and the others high: one sample in thirteen has none, and
+// its resamples know of none.
+func TestBootstrapScoresCoverWhatWasNotSeen(t *testing.T) {
+	random := rand.New(rand.NewPCG(19, 20))
+	const trials, n, mean = 400, 50, 0.9
+	covered, plainly := 0, 0
+	for range trials {
+		scores := make([]float64, n)
+		for i := range scores {
+			scores[i] = drawRecall(random, mean, 0.5)
+		}
+		covers := func(i Interval) bool { return i.Low <= mean && mean <= i.High }
+		if covers(BootstrapScores([][]float64{scores}, 0.95)[0]) {
+			covered++
+		}
+		if covers(Bootstrap([][]float64{scores}, 0.95)[0]) {
+			plainly++
+		}
+	}
+	if covered < 0.95*trials || plainly > 0.94*trials {
+		t.Errorf("of %d intervals %d cover the mean, %d of those of resamples alone; want 97.6 and 90.8 %%", trials, covered, plainly)
+	}
+}
+
 func TestTukeyHSD(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	const n = 60
@@ -365,9 +413,16 @@ func BenchmarkBootstrap(b *testing.B) {
 			columns[c] = append(columns[c], random.Float64())
 		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		Bootstrap(columns, 0.95)
+	for _, of := range []struct {
+		name string
+		f    func([][]float64, float64) []Interval
+	}{{"values", Bootstrap}, {"scores", BootstrapScores}} {
+		b.Run(of.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				of.f(columns, 0.95)
+			}
+		})
 	}
 }
 

@@ -24,10 +24,10 @@
 //	ef_construction=400, ef_search=400, max_neighbors=64   1.000
 //
 // Of what [ragtest.CheckStore] checks, all holds as long as the graph reaches
-// every chunk, as it does in collections of some hundred chunks. In larger ones
-// a search for k may find others than the first of a search for k+1 if k is
-// above ef_search, and fewer than k: of 6,000 vectors of which 3,000 were
-// equal, a search for all found 5,985.
+// every chunk, as it surely does where max_neighbors exceeds their number. Where it
+// does not, a search for k may find others than the first of a search for k+1 if k
+// is above ef_search, and fewer than k: of 6,000 vectors of which 3,000 were equal, a
+// search for all found 5,985; of 200 vectors in two directions, once 199.
 //
 // # What Chroma does, and what the store makes of it
 //

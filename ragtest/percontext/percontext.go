@@ -33,9 +33,10 @@ type Question struct {
 }
 
 // FromSpans returns the questions of queries whose relevant spans are in one document:
-// the answers are the texts of the spans in answers, or of the relevant span where
-// answers has none for a query. Pass Queries and Answers of fixtures.SQuAD. Queries without
-// relevant spans are left out; several spans of one query are alternatives.
+// the answers are the texts of the spans in answers, or, where answers has none for a
+// query, of those that are relevant or in alternatives. Queries of fixtures.SQuAD need
+// no answers: pass nil. Queries without relevant spans are left out; several spans of
+// one query are alternatives.
 func FromSpans(corpus *spans.Corpus, queries []ragtest.TokenQuery, answers map[ragtest.QueryID][]spans.Span) ([]Question, error) {
 	if corpus == nil {
 		return nil, errors.New("making questions: the corpus is nil")
@@ -44,7 +45,7 @@ func FromSpans(corpus *spans.Corpus, queries []ragtest.TokenQuery, answers map[r
 	for _, q := range queries {
 		list := answers[q.ID]
 		if len(list) == 0 {
-			list = q.Relevant
+			list = slices.Concat(append([][]spans.Span{q.Relevant}, q.Alternatives...)...)
 		}
 		if len(list) == 0 {
 			continue

@@ -138,7 +138,9 @@ func Run(tb testing.TB, e Evaluation) *Result {
 	if e.Name == "" {
 		e.Name = tb.Name()
 	}
-	r, err := e.Evaluate(tb.Context())
+	ctx, cancel := ragtest.TestContext(tb)
+	defer cancel()
+	r, err := e.Evaluate(ctx)
 	if err != nil {
 		tb.Fatalf("percontext: %v", err)
 		return nil

@@ -147,14 +147,18 @@ func ChunkLevel(ctx context.Context, fresh func() ragtest.ChunkLevel, checks ...
 // test for each demand that is not met.
 func RunTokenLevel(tb testing.TB, fresh func() ragtest.TokenLevel, checks ...Check) *Report {
 	tb.Helper()
-	r, err := TokenLevel(tb.Context(), fresh, checks...)
+	ctx, cancel := ragtest.TestContext(tb)
+	defer cancel()
+	r, err := TokenLevel(ctx, fresh, checks...)
 	return settle(tb, r, err)
 }
 
 // RunChunkLevel is [RunTokenLevel] for evaluations at chunk level.
 func RunChunkLevel(tb testing.TB, fresh func() ragtest.ChunkLevel, checks ...Check) *Report {
 	tb.Helper()
-	r, err := ChunkLevel(tb.Context(), fresh, checks...)
+	ctx, cancel := ragtest.TestContext(tb)
+	defer cancel()
+	r, err := ChunkLevel(ctx, fresh, checks...)
 	return settle(tb, r, err)
 }
 
@@ -232,9 +236,6 @@ func run(ctx context.Context, checks []Check, evaluate func(context.Context, Che
 	base, k, err := evaluate(ctx, Check{})
 	if err != nil {
 		return nil, fmt.Errorf("evaluating unchanged: %w", err)
-	}
-	if len(base.Metrics) == 0 {
-		return nil, errors.New("evaluating unchanged: the evaluation has no metric to judge stability by")
 	}
 	r := &Report{Metric: base.Metrics[0].Metric, Score: base.Metrics[0].Value, Queries: len(base.Queries)}
 	for _, c := range checks {

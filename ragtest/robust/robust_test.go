@@ -212,7 +212,7 @@ func TestErrors(t *testing.T) {
 		e := fresh()
 		e.Metrics = []ragtest.TokenMetric{}
 		return e
-	}); err == nil || !strings.Contains(err.Error(), "no metric") {
+	}); err == nil || !strings.Contains(err.Error(), "field Metrics: empty") {
 		t.Errorf("got error %v, want one about metrics", err)
 	}
 	defer func() {

@@ -1,13 +1,17 @@
 package sweep_test
 
 import (
+	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/chunkers/catalog"
 	"github.com/rageval/rageval/fixtures"
 	"github.com/rageval/rageval/internal/realdata"
 	"github.com/rageval/rageval/ragtest"
@@ -25,15 +29,56 @@ func chroma(tb testing.TB) sweep.Grid {
 	return sweep.Grid{Corpus: c.Corpus, Queries: c.Queries, Embedders: []ragtest.Embedder{lexical.Embedder{}}}
 }
 
-// sizes adds chunkers of n sizes from 200 to 1600 characters, with these overlaps in
-// percent.
-func sizes(g *sweep.Grid, n int, overlaps ...int) {
-	for i := range n {
-		size := 200 + 1400*i/max(n-1, 1)
+// overlaps are those of the grids, in percent of the size.
+var overlaps = []int{0, 5, 10, 20, 30}
+
+// add adds chunkers by a format of their names, which is given size and overlap.
+func add(tb testing.TB, g *sweep.Grid, format string, sizes, overlaps []int) {
+	tb.Helper()
+	for _, size := range sizes {
 		for _, percent := range overlaps {
-			g.Chunkers = append(g.Chunkers, chunkers.RecursiveCharacter{Size: size, Overlap: size * percent / 100})
+			c, err := catalog.Parse(fmt.Sprintf(format, size, size*percent/100))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			g.Chunkers = append(g.Chunkers, c)
 		}
 	}
+}
+
+// sizes returns n sizes from 200 to 1600 characters.
+func sizes(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = 200 + 1400*i/max(n-1, 1)
+	}
+	return list
+}
+
+// grids have 150 cells each. How many texts the chunkers have in common differs.
+var grids = []struct {
+	name string
+	add  func(tb testing.TB, g *sweep.Grid)
+}{
+	{"recursive,sizes=30,overlaps=5", func(tb testing.TB, g *sweep.Grid) {
+		add(tb, g, "recursive/size=%d/overlap=%d", sizes(30), overlaps)
+	}},
+	{"kinds=3,sizes=10,overlaps=5", func(tb testing.TB, g *sweep.Grid) {
+		for _, format := range []string{"fixed/size=%d/overlap=%d", "recursive/size=%d/overlap=%d", "markdown/size=%d/overlap=%d"} {
+			add(tb, g, format, sizes(10), overlaps)
+		}
+	}},
+	{"kinds=6,sizes=5,overlaps=5", func(tb testing.TB, g *sweep.Grid) {
+		for _, format := range []string{"fixed/size=%d/overlap=%d", "recursive/size=%d/overlap=%d",
+			"recursive/size=%d/overlap=%d/separators=markdown", "markdown/size=%d/overlap=%d", "html/size=%d/overlap=%d"} {
+			add(tb, g, format, sizes(5), overlaps)
+		}
+		add(tb, g, "fixedtoken/tokens=%d/overlap=%d", []int{50, 100, 200, 300, 400}, overlaps)
+	}},
+	{"recursive,sizes=5,overlaps=3,k=10", func(tb testing.TB, g *sweep.Grid) {
+		add(tb, g, "recursive/size=%d/overlap=%d", sizes(5), []int{0, 10, 25})
+		g.K = []int{1, 2, 3, 4, 5, 6, 8, 10, 15, 20}
+	}},
 }
 
 // cpu returns the processor time of this process, which a busy machine hardly
@@ -46,8 +91,8 @@ func cpu(tb testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// bareWork chunks, embeds each distinct text, and searches at the largest K.
-func bareWork(b *testing.B, g sweep.Grid) {
+// bareWork chunks, embeds each distinct text, and searches for k chunks.
+func bareWork(b *testing.B, g sweep.Grid, k int) {
 	ctx := b.Context()
 	var queries []string
 	for _, q := range g.Queries {
@@ -89,33 +134,47 @@ func bareWork(b *testing.B, g sweep.Grid) {
 		if err := store.Add(ctx, chunks, added); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := store.SearchBatch(ctx, vectors, slices.Max(g.K)); err != nil {
+		if _, err := store.SearchBatch(ctx, vectors, k); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
+// peak returns the most memory, in MB, that the process had since the last call of
+// reset; 0 where the system does not tell.
+func peak() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes float64
+	fmt.Sscan(rest, &kilobytes)
+	return kilobytes / 1024
+}
+
+func resetPeak() {
+	debug.FreeOSMemory()
+	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // where it is not possible, the peak is that of all
+}
+
 // BenchmarkGrid compares a sweep of 150 cells over Chroma's collection with 150 single
-// evaluations, which are extrapolated: one in ten is run, in turns with the sweep. It
-// also compares its processor time with that of chunking, embedding distinct texts and
-// searching alone.
+// evaluations, which are extrapolated: one in ten is run. It also compares its
+// processor time with that of chunking, embedding distinct texts and searching alone,
+// and its memory with that of the largest single evaluation.
 func BenchmarkGrid(b *testing.B) {
-	for _, grid := range []struct {
-		name     string
-		sizes    int
-		overlaps []int
-		ks       []int
-	}{
-		{"chunkers=15/k=10", 5, []int{0, 10, 25}, []int{1, 2, 3, 4, 5, 6, 8, 10, 15, 20}},
-		{"chunkers=30/k=5", 10, []int{0, 10, 25}, []int{1, 3, 5, 10, 20}},
-		{"chunkers=150/k=1", 30, []int{0, 5, 10, 20, 25}, []int{5}},
-	} {
+	for _, grid := range grids {
 		b.Run(grid.name, func(b *testing.B) {
 			g := chroma(b)
-			sizes(&g, grid.sizes, grid.overlaps...)
-			g.K = grid.ks
+			grid.add(b, &g)
+			ks := g.K
+			if ks == nil {
+				ks = []int{5}
+			}
 			var swept, alone, sweptCPU, aloneCPU, bareCPU time.Duration
+			var sweptPeak, alonePeak float64
 			for b.Loop() {
+				resetPeak()
 				start, startCPU := time.Now(), cpu(b)
 				r, err := g.Evaluate(b.Context())
 				if err != nil {
@@ -123,12 +182,13 @@ func BenchmarkGrid(b *testing.B) {
 				}
 				swept += time.Since(start)
 				sweptCPU += cpu(b) - startCPU
+				sweptPeak = max(sweptPeak, peak())
+				resetPeak()
 				start, startCPU = time.Now(), cpu(b)
 				n := 0
 				for i := 0; i < len(r.Cells); i += 10 {
 					j := i + i/10%10 // every K
-					chunker := g.Chunkers[j/len(g.K)]
-					e := ragtest.TokenLevel{Corpus: g.Corpus, Queries: g.Queries, Chunker: chunker, Embedder: g.Embedders[0], K: g.K[j%len(g.K)]}
+					e := ragtest.TokenLevel{Corpus: g.Corpus, Queries: g.Queries, Chunker: g.Chunkers[j/len(ks)], Embedder: g.Embedders[0], K: ks[j%len(ks)]}
 					if _, err := e.Evaluate(b.Context()); err != nil {
 						b.Fatal(err)
 					}
@@ -136,8 +196,9 @@ func BenchmarkGrid(b *testing.B) {
 				}
 				alone += time.Since(start) * time.Duration(len(r.Cells)) / time.Duration(n)
 				aloneCPU += (cpu(b) - startCPU) * time.Duration(len(r.Cells)) / time.Duration(n)
+				alonePeak = max(alonePeak, peak())
 				startCPU = cpu(b)
-				bareWork(b, g)
+				bareWork(b, g, slices.Max(ks))
 				bareCPU += cpu(b) - startCPU
 				b.Log(r.Work)
 			}
@@ -146,6 +207,44 @@ func BenchmarkGrid(b *testing.B) {
 			b.ReportMetric(sweptCPU.Seconds()/float64(b.N), "cpu-s/sweep")
 			b.ReportMetric(aloneCPU.Seconds()/sweptCPU.Seconds(), "times-less-cpu")
 			b.ReportMetric(sweptCPU.Seconds()/bareCPU.Seconds(), "cpu/bare-work")
+			b.ReportMetric(sweptPeak, "peak-MB")
+			b.ReportMetric(alonePeak, "single-peak-MB")
 		})
+	}
+}
+
+// Every cell of a large grid is the evaluation of its configuration alone, to the
+// byte.
+func TestGridIsSingleEvaluations(t *testing.T) {
+	for i, grid := range grids {
+		g := chroma(t)
+		grid.add(t, &g)
+		// Few of the chunkers, others of each grid: all would take minutes.
+		some := g.Chunkers[:0]
+		for j, c := range g.Chunkers {
+			if j%29 == i {
+				some = append(some, c)
+			}
+		}
+		g.Chunkers = some
+		g.K = []int{1, 5, 20}
+		cells := 0
+		g.Visit = func(c sweep.Cell, got *ragtest.Result) error {
+			at := slices.IndexFunc(some, func(chunker chunkers.PositionAwareChunker) bool { return fmt.Sprint(chunker) == c.Chunker })
+			e := ragtest.TokenLevel{Name: c.Name, Corpus: g.Corpus, Queries: g.Queries, Chunker: some[at], Embedder: g.Embedders[0], K: c.K}
+			want, err := e.Evaluate(t.Context())
+			if err != nil {
+				return err
+			}
+			cells++
+			if encode(t, got) != encode(t, want) {
+				return fmt.Errorf("%s: another result than alone", c.Name)
+			}
+			return nil
+		}
+		r := evaluate(t, g)
+		if cells != 3*len(some) || r.Work.Embedded.Done == 0 {
+			t.Errorf("%s: got %d cells, want %d", grid.name, cells, 3*len(some))
+		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/chunkers/tokens"
 	"github.com/rageval/rageval/internal/stats"
-	"github.com/rageval/rageval/ragtest"
-	"github.com/rageval/rageval/spans"
 )
 
 // Budget is the size of a context that every configuration may fill: with the chunks
@@ -125,23 +123,23 @@ type CurvePoint struct {
 	Used   float64 `json:"used"`   // mean length of them
 }
 
-// measure fills in the curve of a ranking. total is how many chunks there are, 0 if
-// that is not known.
-func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]scored, total int) {
+// measure fills in the curve of a ranking. recall returns, for a query, what says how
+// much recall the first chunks of its ranking have, asked for ever more of them. total
+// is how many chunks there are, 0 if that is not known.
+func (c *Curve) measure(b Budget, recall func(query int) func(chunks []scored) float64, ranked [][]scored, total int) {
 	recalls := make([][]float64, curvePoints) // by point, then by query
 	used := make([]float64, curvePoints)
 	for q, list := range ranked {
-		relevant := spans.Union(queries[q].Relevant...)
-		left := relevant
+		of := recall(q)
 		length, fits := 0, 0
 		point := 0
 		settle := func(next float64) { // the points below next hold what was taken so far
-			recall := 1.0
-			if !relevant.Empty() {
-				recall = float64(relevant.Len()-left.Len()) / float64(relevant.Len())
+			if point == curvePoints || next <= c.budgetAt(b, point) {
+				return
 			}
+			taken := of(list[:fits])
 			for ; point < curvePoints && next > c.budgetAt(b, point); point++ {
-				recalls[point] = append(recalls[point], recall)
+				recalls[point] = append(recalls[point], taken)
 				used[point] += float64(length)
 			}
 		}
@@ -152,7 +150,6 @@ func (c *Curve) measure(b Budget, queries []ragtest.TokenQuery, ranked [][]score
 				break
 			}
 			length = next
-			left = left.Subtract(spans.Union(h.Chunk.Span))
 			fits++
 		}
 		if fits == len(list) && (total == 0 || fits < total) && length < b.limit {

@@ -1,11 +1,13 @@
 package sweep_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/chunkers/tokens"
 	"github.com/rageval/rageval/ragtest"
@@ -104,5 +106,71 @@ func TestShortRankingsAreToldOf(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("got warnings %q, want one of short rankings", r.Warnings())
+	}
+}
+
+// A query with alternatives counts as its best answer does, as in the scores of cells.
+func TestAlternativesOfCurves(t *testing.T) {
+	var docs []*spans.Document
+	for id, text := range map[spans.DocumentID]string{"a": "Notice is given in writing.", "b": "The notice period is three months."} {
+		d, err := spans.NewDocument(id, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, d)
+	}
+	corpus, err := spans.NewCorpus(docs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ragtest.TokenQuery{Query: ragtest.Query{ID: "q", Text: "notice period in months"}, Relevant: []spans.Span{{Doc: "a", Start: 0, End: 27}}}
+	g := sweep.Grid{Corpus: corpus, Queries: []ragtest.TokenQuery{q}, ChunkerNames: []string{"fixed/size=100"}, Embedders: []ragtest.Embedder{lexical.Embedder{}},
+		K: []int{1}, Budget: sweep.AtCharacters(40), Dir: t.TempDir()}
+	one := evaluate(t, g)
+	q.Alternatives = [][]spans.Span{{{Doc: "b", Start: 0, End: 34}}}
+	g.Queries = []ragtest.TokenQuery{q}
+	several := evaluate(t, g)
+	if got, want := [2]float64{one.Curves[0].Recall, several.Curves[0].Recall}, [2]float64{0, 1}; got != want {
+		t.Errorf("got the recalls %v of the curves, want %v", got, want)
+	}
+	if got, want := [2]float64{one.Cells[0].Scores[0][0], several.Cells[0].Scores[0][0]}, [2]float64{0, 1}; got != want {
+		t.Errorf("got the recalls %v of the cells, want %v", got, want)
+	}
+	if several.Work.Kept != 0 || one.QueriesFingerprint == several.QueriesFingerprint {
+		t.Error("queries with and without alternatives count as the same")
+	}
+}
+
+// Within a budget of exactly five chunks a curve has the recall that the metric has at
+// K = 5, alternatives and equivalent text included.
+func TestCurveIsRecall(t *testing.T) {
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "%-49s\n", fmt.Sprintf("rule %d says word%d and word%d", i%13, i%7, i%5))
+	}
+	doc, err := spans.NewDocument("0", text.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus, err := spans.NewCorpus(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(i int) []spans.Span { return []spans.Span{{Doc: "0", Start: 50 * i, End: 50*i + 20}} }
+	g := sweep.Grid{Corpus: corpus, ChunkerNames: []string{"fixed/size=50"}, Embedders: []ragtest.Embedder{lexical.Embedder{}},
+		K: []int{5}, Budget: sweep.AtCharacters(250)}
+	for i := range 20 {
+		q := ragtest.TokenQuery{Query: ragtest.Query{Text: fmt.Sprintf("what says rule %d of word%d", i, i%5)}, Relevant: append(line(i), line(39-i)...)}
+		if i%2 == 0 {
+			q.Alternatives = [][]spans.Span{line((i + 13) % 40), line((i + 3) % 40)}
+		}
+		g.Queries = append(g.Queries, q)
+	}
+	for _, equivalent := range []bool{false, true} {
+		g.EquivalentText = equivalent
+		r := evaluate(t, g)
+		if diff := cmp.Diff(r.Curves[0].Recalls, r.Cells[0].Scores[0]); diff != "" {
+			t.Errorf("equivalent text %t: (-curve +metric)\n%s", equivalent, diff)
+		}
 	}
 }

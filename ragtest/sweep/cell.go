@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rageval/rageval/ragtest"
 )
@@ -30,12 +29,16 @@ type Cell struct {
 	Intervals []ragtest.ScoreInterval `json:"intervals,omitempty"` // of the means; none for a metric that scores all queries alike
 	Scores    [][]float64             `json:"scores"`              // by metric, then by query
 
-	Chunks         int      `json:"chunks"`             // indexed
-	EmbeddedChars  int      `json:"embeddedChars"`      // characters of the distinct texts that its index needs; 0 without an embedder
-	RerankedChars  int      `json:"rerankedChars"`      // characters that its reranker reads, for all queries
-	RetrievedChars float64  `json:"retrievedChars"`     // characters of the K chunks of a query, the mean
-	Cost           float64  `json:"cost"`               // see Grid.Cost
-	Warnings       []string `json:"warnings,omitempty"` // of its evaluation
+	Slices []ragtest.Slice `json:"slices,omitempty"` // those of Grid.SliceBy
+
+	Chunks         int      `json:"chunks"`               // indexed
+	IndexBytes     int64    `json:"indexBytes,omitempty"` // of the vectors, if the store tells
+	EmbeddedTexts  int      `json:"embeddedTexts"`        // distinct ones that its index needs; 0 without an embedder
+	EmbeddedChars  int      `json:"embeddedChars"`        // theirs, in characters
+	RerankedChars  int      `json:"rerankedChars"`        // characters that its reranker reads, for all queries
+	RetrievedChars float64  `json:"retrievedChars"`       // characters of the K chunks of a query, the mean
+	Cost           float64  `json:"cost"`                 // see Grid.Cost
+	Warnings       []string `json:"warnings,omitempty"`   // of its evaluation
 }
 
 // Score returns the mean of a metric, and whether there is one.
@@ -102,16 +105,21 @@ func (c Cell) Settings() []Setting {
 
 // record fills in what an evaluation found.
 func (c *Cell) record(r *ragtest.Result) {
-	c.Metrics, c.Intervals, c.Chunks, c.Warnings = r.Metrics, r.Intervals, r.Chunks, r.Diagnostics.Warnings
+	c.Metrics, c.Intervals, c.Slices, c.Chunks, c.Warnings = r.Metrics, r.Intervals, r.Slices, r.Chunks, r.Diagnostics.Warnings
+	c.EmbeddedTexts = r.Diagnostics.EmbeddedTexts
+	if r.Diagnostics.IndexBytes != nil {
+		c.IndexBytes = *r.Diagnostics.IndexBytes
+	}
 	c.Scores = make([][]float64, len(r.Metrics))
-	chars := 0
 	for _, q := range r.Queries {
 		for i, s := range q.Scores {
 			c.Scores[i] = append(c.Scores[i], s.Value)
 		}
-		for _, h := range q.Hits {
-			chars += utf8.RuneCountInString(h.Text)
+	}
+	c.RetrievedChars = 0
+	for _, b := range r.Budgets {
+		if b.Metric == ragtest.RetrievedCharacters.Name() {
+			c.RetrievedChars = b.Value
 		}
 	}
-	c.RetrievedChars = float64(chars) / float64(len(r.Queries))
 }

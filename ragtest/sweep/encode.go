@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/rageval/rageval/internal/wholefile"
+	"github.com/rageval/rageval/ragtest"
 )
 
 const schemaVersion = 1
@@ -58,6 +59,9 @@ func (r *Report) check() error {
 		if len(c.Scores) != len(r.Metrics) || len(c.Metrics) != len(r.Metrics) {
 			return fmt.Errorf("cell %d (%s): it has %d means and scores by %d metrics, want %d of each", i, c.Name, len(c.Metrics), len(c.Scores), len(r.Metrics))
 		}
+		if !sameSlices(c.Slices, r.Cells[0].Slices, len(r.Metrics)) {
+			return fmt.Errorf("cell %d (%s): it has other slices than cell 0, or not %d means of each", i, c.Name, len(r.Metrics))
+		}
 		for m, scores := range c.Scores {
 			if len(scores) != len(r.Queries) || c.Metrics[m].Metric != r.Metrics[m] {
 				return fmt.Errorf("cell %d (%s): it has %d scores by %s, want %d by %s", i, c.Name, len(scores), c.Metrics[m].Metric, len(r.Queries), r.Metrics[m])
@@ -70,6 +74,13 @@ func (r *Report) check() error {
 		}
 	}
 	return nil
+}
+
+// sameSlices reports whether both lists have the same slices, with so many means.
+func sameSlices(a, b []ragtest.Slice, means int) bool {
+	return slices.EqualFunc(a, b, func(x, y ragtest.Slice) bool {
+		return x.Name == y.Name && len(x.Metrics) == means && len(y.Metrics) == means
+	})
 }
 
 // Write writes the JSON form to a file, which is complete at any moment, old or new.
@@ -95,9 +106,9 @@ func Read(path string) (*Report, error) {
 }
 
 // WriteCSV writes a table with a row for each cell, in the order of the grid: its
-// number and name, a column for each axis, its means with their intervals, its rank and
-// ties by the first metric, its costs, and whether it is on either Pareto front. Numbers
-// have all their digits. Fields that begin as a formula of a spreadsheet does (=, +, -,
+// number and name, a column for each axis, its means with their intervals, those of the
+// slices, its rank and ties by the first metric, its costs, and whether it is on either
+// Pareto front. Numbers have all their digits. Fields that begin as a formula of a spreadsheet does (=, +, -,
 // @) get a ' before them.
 func (r *Report) WriteCSV(w io.Writer) error { return r.writeCSV(w, r.Standings()) }
 
@@ -113,6 +124,13 @@ func (r *Report) writeCSV(w io.Writer, standings []Standing) error {
 	head := append([]string{"cell", "name"}, axes...)
 	for _, m := range r.Metrics {
 		head = append(head, m, m+" low", m+" high")
+	}
+	if len(r.Cells) > 0 {
+		for _, slice := range r.Cells[0].Slices {
+			for _, m := range r.Metrics {
+				head = append(head, m+"["+slice.Name+"]")
+			}
+		}
 	}
 	head = append(head, "rank", "p", "tied", "chunks", "retrieved chars", "embedded chars", "reranked chars", "cost", "pareto chars", "pareto cost")
 	rows := [][]string{head}
@@ -139,6 +157,11 @@ func (r *Report) writeCSV(w io.Writer, standings []Standing) error {
 				row = append(row, number(low), number(high))
 			} else {
 				row = append(row, "", "")
+			}
+		}
+		for _, slice := range c.Slices {
+			for _, m := range slice.Metrics {
+				row = append(row, number(m.Value))
 			}
 		}
 		s := place[i]

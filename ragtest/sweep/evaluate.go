@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/spans"
 )
 
 // Evaluate evaluates the grid, or its shard. Every field and combination is validated
@@ -54,6 +55,7 @@ type sweeper struct {
 	keeper    keeper
 	mine      []*group // of the shard
 	embedders []*sharedEmbedder
+	pools     []*ragtest.TokenPool       // by embedder; nil for one that has none
 	chunked   []*chunking                // by chunker; nil: not yet, or done
 	spare     ragtest.VectorStore[chunk] // made to learn the name of stores, and not used yet
 	storeName string
@@ -67,8 +69,6 @@ type sweeper struct {
 type chunking struct {
 	chunks  *ragtest.TokenChunks // nil: the retrievers bring their own
 	content string               // hash of the chunks
-	texts   map[string]int       // distinct ones
-	chars   int                  // of the distinct texts
 	pending []*pending
 }
 
@@ -106,8 +106,8 @@ func (s *sweeper) evaluate(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		for i, e := range s.embedders {
-			e.later = s.textsAgain(i)
+		if err := s.pool(); err != nil {
+			return err
 		}
 	}
 	for c := range s.chunkers {
@@ -152,15 +152,52 @@ func closeStore(store ragtest.VectorStore[chunk]) error {
 	return nil
 }
 
+// mostPooled is how much memory, in bytes, the scores of texts that several chunkers
+// make may take. Beyond, their vectors are kept instead.
+const mostPooled = 1 << 30
+
+// pool makes the pools of the embedders that use the default store.
+func (s *sweeper) pool() error {
+	s.pools = make([]*ragtest.TokenPool, len(s.embedders))
+	for i, e := range s.embedders {
+		var evaluation ragtest.TokenLevel
+		var chunks []*ragtest.TokenChunks
+		for _, c := range s.chunked {
+			for _, g := range c.pending {
+				if g.embedder != nil && g.source == i {
+					evaluation = s.common(g.group)
+					chunks = append(chunks, c.chunks)
+				}
+			}
+		}
+		if len(chunks) == 0 {
+			continue
+		}
+		if s.NewStore == nil {
+			evaluation.Embedder = e
+			pool, err := ragtest.NewTokenPool(evaluation, chunks...)
+			if err != nil {
+				return err
+			}
+			if pool.Bytes() <= mostPooled {
+				s.pools[i] = pool
+				continue
+			}
+		}
+		e.later = s.textsAgain(i)
+	}
+	return nil
+}
+
 // textsAgain returns how many chunkings make each text that an embedder embeds for
 // more than one.
 func (s *sweeper) textsAgain(embedder int) map[string]int {
 	times := map[string]int{}
 	for _, c := range s.chunked {
-		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source(s.plan) == embedder }) {
+		if c == nil || !slices.ContainsFunc(c.pending, func(g *pending) bool { return g.source == embedder }) {
 			continue
 		}
-		for text := range c.texts {
+		for text := range distinct(c.chunks.Chunks()) {
 			times[text]++
 		}
 	}
@@ -171,10 +208,6 @@ func (s *sweeper) textsAgain(embedder int) map[string]int {
 	}
 	return times
 }
-
-// source returns the number of the group's embedder, or, beyond those, of its
-// retriever.
-func (g *group) source(p *plan) int { return g.number % (len(p.Embedders) + len(p.Retrievers)) }
 
 // chunk chunks the corpus with one chunker, and finds out what is pending.
 func (s *sweeper) chunk(ctx context.Context, chunker int) (*chunking, error) {
@@ -195,7 +228,6 @@ func (s *sweeper) chunk(ctx context.Context, chunker int) (*chunking, error) {
 		}
 		s.usage = append(s.usage, c.chunks.Usage()...)
 		s.work.Chunked.Done += s.Corpus.Len()
-		c.texts, c.chars = distinct(c.chunks.Chunks())
 		if s.Dir != "" {
 			d := newDigest()
 			d.chunks(c.chunks.Chunks())
@@ -250,7 +282,7 @@ func (s *sweeper) findKept(ctx context.Context, c *chunking, g *group) (*pending
 func (s *sweeper) content(ctx context.Context, c *chunking, g *group) ([]string, error) {
 	vectors := newDigest()
 	if g.embedder != nil {
-		e := s.embedders[g.source(s.plan)]
+		e := s.embedders[g.source]
 		for batch := range slices.Chunk(s.Queries, queryBatch) {
 			texts := make([]string, len(batch))
 			for i, q := range batch {
@@ -267,7 +299,25 @@ func (s *sweeper) content(ctx context.Context, c *chunking, g *group) ([]string,
 	if g.embedder != nil {
 		content = append(content, s.storeName)
 	}
-	return append(content, s.metrics...), nil
+	return append(append(content, s.options()), s.metrics...), nil
+}
+
+// options identifies the settings that all cells have, with the metadata that they
+// depend on; "" for none.
+func (p *plan) options() string {
+	if !p.EquivalentText && len(p.SliceBy) == 0 {
+		return ""
+	}
+	d := newDigest()
+	d.text(fmt.Sprint(p.EquivalentText))
+	d.text(p.SliceBy...)
+	for _, q := range p.Queries {
+		for _, key := range p.SliceBy {
+			value, ok := q.Metadata[key]
+			d.text(fmt.Sprint(ok), value)
+		}
+	}
+	return d.sum()
 }
 
 // queryBatch is how many queries are embedded at a time.
@@ -319,8 +369,12 @@ func (s *sweeper) loadRanking(r *ranking, content []string, depth int) (rankingK
 // evaluateGroup evaluates what is missing of a group.
 func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (err error) {
 	e := s.common(g.group)
+	var pool *ragtest.TokenPool
 	if g.embedder != nil {
-		e.Embedder = s.embedders[g.source(s.plan)]
+		e.Embedder = s.embedders[g.source]
+		if s.pools != nil {
+			pool = s.pools[g.source]
+		}
 		if e.Store, err = s.newStore(); err != nil {
 			return err
 		}
@@ -330,12 +384,17 @@ func (s *sweeper) evaluateGroup(ctx context.Context, c *chunking, g *pending) (e
 			}
 		}()
 	}
-	prepared, err := e.Prepare(ctx, c.chunks, g.depth)
+	var prepared *ragtest.PreparedTokenLevel
+	if pool != nil {
+		prepared, err = pool.Prepare(ctx, e.Chunker, c.chunks, g.depth)
+	} else {
+		prepared, err = e.Prepare(ctx, c.chunks, g.depth)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.rankings[0].cells[0].Configuration.name(), err)
 	}
-	if g.embedder != nil {
-		s.embedders[g.source(s.plan)].done(c.texts)
+	if g.embedder != nil && pool == nil {
+		s.embedders[g.source].done(c.chunks.Chunks())
 	}
 	s.work.Retrieved.Done += len(s.Queries)
 	for i, r := range g.rankings {
@@ -381,9 +440,7 @@ func (s *sweeper) evaluateRanking(ctx context.Context, c *chunking, g *pending, 
 		}
 		cell.record(result)
 		cell.RerankedChars = rerankedChars
-		if g.embedder != nil {
-			cell.EmbeddedChars = c.chars
-		}
+		cell.EmbeddedChars = prepared.EmbeddedCharacters()
 		s.work.add(*cell, result)
 		if s.Visit != nil {
 			if err := s.price(cell); err != nil {
@@ -403,12 +460,33 @@ func (s *sweeper) evaluateRanking(ctx context.Context, c *chunking, g *pending, 
 		if c.chunks != nil {
 			total = len(c.chunks.Chunks())
 		}
-		r.curve.measure(s.Budget, s.Queries, ranked.Ranked(), total)
+		r.curve.measure(s.Budget, s.recaller(ranked), ranked.Ranked(), total)
 		if err := s.keeper.save(keys.curve, kept{Curve: &r.curve}); err != nil {
 			return fmt.Errorf("%s: %w", r.curve.Configuration.name(), err)
 		}
 	}
 	return nil
+}
+
+// recaller returns what says how much recall growing parts of a query's ranking have.
+func (s *sweeper) recaller(r *ragtest.TokenRanking) func(query int) func(chunks []scored) float64 {
+	return func(query int) func([]scored) float64 {
+		q := s.Queries[query]
+		if s.EquivalentText || len(q.Alternatives) > 0 {
+			return func(chunks []scored) float64 { return r.Recall(query, chunks) }
+		}
+		relevant := spans.Union(q.Relevant...)
+		left, seen := relevant, 0
+		return func(chunks []scored) float64 {
+			for ; seen < len(chunks); seen++ {
+				left = left.Subtract(spans.Union(chunks[seen].Chunk.Span))
+			}
+			if relevant.Empty() {
+				return 1
+			}
+			return float64(relevant.Len()-left.Len()) / float64(relevant.Len())
+		}
+	}
 }
 
 // price sets the cost of a cell.
@@ -461,6 +539,9 @@ func (s *sweeper) report() (*Report, error) {
 				names.text(c.Name)
 			}
 		}
+	}
+	if options := s.options(); options != "" {
+		names.text(options)
 	}
 	r.Grid = names.sum()
 	for _, g := range s.mine {

@@ -24,6 +24,11 @@ type (
 // every other field has a useful zero value. Components must have names that differ: what their
 // String method returns, else their type.
 //
+// Of the fields of [ragtest.TokenLevel] it lacks Repeat, as one retrieval serves all K;
+// and Baseline, Margin, Budgets, Severities and Reporters, which guard one configuration
+// and have no say in a comparison: run the one that was chosen with them. What Budgets
+// bounds is part of each [Cell], but for the usage of services, which cells share.
+//
 // The components are called as [ragtest.TokenLevel] does. A Retriever is handed the
 // chunks of one chunker after the other, and must replace what it held.
 type Grid struct {
@@ -38,6 +43,7 @@ type Grid struct {
 	Rerankers    []ragtest.Reranker[chunkers.PositionAwareChunk]  // nil: none. A nil element is the choice of none
 	K            []int                                            // nil: 5
 	FetchK       []int                                            // candidates for the rerankers; nil: 4*K. Combinations with FetchK < K are left out
+	Skip         func(Configuration) bool                         // says which combinations to leave out; nil: none
 
 	// NewStore makes the store of one chunker and embedder; nil: ragtest.NewMemoryStore.
 	// A store that is an io.Closer is closed when that pair is done.
@@ -45,7 +51,13 @@ type Grid struct {
 
 	Metrics      []ragtest.TokenMetric // nil: SpanRecall, SpanPrecision, SpanIoU. The first decides the order
 	MaxUnlocated int                   // of each chunker: see ragtest.TokenLevel
-	Budget       Budget                // also compare at an equal context; zero: do not
+	SliceBy      []string              // cells also have the means over the queries with each value of these keys: see ragtest.TokenLevel
+
+	// EquivalentText counts text that equals relevant text as relevant: see
+	// ragtest.TokenLevel.
+	EquivalentText bool
+
+	Budget Budget // also compare at an equal context; zero: do not
 
 	// Cost is what a cell costs, in whatever unit; nil: the characters that models
 	// read, EmbeddedChars + RerankedChars.
@@ -95,6 +107,7 @@ type plan struct {
 // group is what one chunker and one embedder or retriever have in common.
 type group struct {
 	number    int
+	source    int                      // the number of its embedder or, beyond those, of its retriever
 	chunker   int                      // of plan.chunkers
 	embedder  ragtest.Embedder         // or
 	retriever ragtest.Retriever[chunk] // one of them
@@ -165,6 +178,9 @@ func (g Grid) plan() (*plan, error) {
 	}
 	p.layOut()
 	if p.cells == 0 {
+		if g.Skip != nil {
+			return nil, errors.New("field Skip: every combination is skipped, or has FetchK < K")
+		}
 		return nil, fmt.Errorf("fields K and FetchK: every combination of %v and %v has FetchK < K", p.ks, g.FetchK)
 	}
 	return p, p.checkCells()
@@ -211,11 +227,14 @@ func (p *plan) layOut() {
 		for _, r := range p.Retrievers {
 			sources = append(sources, &group{retriever: r})
 		}
-		for _, g := range sources {
-			g.number, g.chunker = len(p.groups), c
+		for i, g := range sources {
+			g.number, g.source, g.chunker = len(p.groups), i, c
 			for _, reranker := range p.rerankers {
 				for _, fetchK := range p.fetchKs(reranker) {
 					r := &ranking{number: rankings, reranker: reranker, fetchK: fetchK}
+					if p.Skip != nil && p.Skip(p.configuration(g, r)) {
+						continue
+					}
 					for _, k := range p.ks {
 						switch {
 						case reranker == nil || len(p.FetchK) > 0 && fetchK >= k || len(p.FetchK) == 0 && fetchK == 4*k:
@@ -231,7 +250,9 @@ func (p *plan) layOut() {
 					}
 				}
 			}
-			p.groups = append(p.groups, g)
+			if len(g.rankings) > 0 {
+				p.groups = append(p.groups, g)
+			}
 		}
 	}
 }
@@ -251,11 +272,13 @@ func (p *plan) fetchKs(r reranker) []int {
 	return list
 }
 
+func (p *plan) configuration(g *group, r *ranking) Configuration {
+	return Configuration{Chunker: nameOf(p.chunkers[g.chunker]), Embedder: nameOf(g.embedder), Retriever: nameOf(g.retriever),
+		Reranker: nameOf(r.reranker), FetchK: r.fetchK}
+}
+
 func (p *plan) cell(g *group, r *ranking, k int) Cell {
-	c := Cell{Index: p.cells, K: k, Configuration: Configuration{
-		Chunker: nameOf(p.chunkers[g.chunker]), Embedder: nameOf(g.embedder), Retriever: nameOf(g.retriever),
-		Reranker: nameOf(r.reranker), FetchK: r.fetchK,
-	}}
+	c := Cell{Index: p.cells, K: k, Configuration: p.configuration(g, r)}
 	c.Name = c.Configuration.name() + fmt.Sprintf("/k=%d", k)
 	return c
 }
@@ -270,7 +293,7 @@ func (p *plan) evaluation(g *group, r *ranking, c Cell) ragtest.TokenLevel {
 // common returns what all cells of a group share.
 func (p *plan) common(g *group) ragtest.TokenLevel {
 	return ragtest.TokenLevel{Corpus: p.Corpus, Queries: p.Queries, Chunker: p.chunkers[g.chunker], Embedder: g.embedder,
-		Retriever: g.retriever, Metrics: p.Metrics, MaxUnlocated: p.MaxUnlocated}
+		Retriever: g.retriever, Metrics: p.Metrics, MaxUnlocated: p.MaxUnlocated, SliceBy: p.SliceBy, EquivalentText: p.EquivalentText}
 }
 
 // checkCells validates the components and the ground truth with the first cells, and
@@ -291,7 +314,7 @@ func (p *plan) checkCells() error {
 			for _, c := range r.cells {
 				e := p.evaluation(g, r, c)
 				if i > 0 {
-					e.Queries = one
+					e.Queries, e.SliceBy = one, nil
 				}
 				if err := e.Validate(); err != nil {
 					return fmt.Errorf("%s: %w", c.Name, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rageval/rageval/internal/wholefile"
 	"github.com/rageval/rageval/ragtest"
+	"github.com/rageval/rageval/spans"
 )
 
 // keeper keeps finished cells and curves in a folder, a file each, named by a hash of
@@ -23,7 +24,7 @@ type keeper struct {
 	dir string // "": nothing is kept
 }
 
-const keptVersion = 1
+const keptVersion = 2
 
 // kept is the content of a file.
 type kept struct {
@@ -119,6 +120,15 @@ func (d digest) chunks(chunks []chunk) {
 	}
 }
 
+func (d digest) spans(list []spans.Span) {
+	d.number(len(list))
+	for _, s := range list {
+		d.text(string(s.Doc))
+		d.number(s.Start)
+		d.number(s.End)
+	}
+}
+
 func (d digest) sum() string { return hex.EncodeToString(d.h.Sum(nil)) }
 
 // fingerprint identifies queries: their IDs, texts and ground truth, in order.
@@ -130,11 +140,10 @@ func fingerprint(queries []ragtest.TokenQuery) string {
 			id = ragtest.NewQueryID(q.Text)
 		}
 		d.text(string(id), q.Text)
-		d.number(len(q.Relevant))
-		for _, s := range q.Relevant {
-			d.text(string(s.Doc))
-			d.number(s.Start)
-			d.number(s.End)
+		d.spans(q.Relevant)
+		d.number(len(q.Alternatives))
+		for _, answer := range q.Alternatives {
+			d.spans(answer)
 		}
 	}
 	return d.sum()

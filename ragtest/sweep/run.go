@@ -2,13 +2,12 @@ package sweep
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
+	"github.com/rageval/rageval/internal/progress"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -16,7 +15,9 @@ import (
 //
 //  1. The context is that of [ragtest.RunTokenLevel]: it ends a little before -timeout
 //     would end the test binary. With a Dir, the next run goes on from there.
-//  2. With -v, progress is printed, at most a line every two seconds.
+//  2. With -v, progress is printed: a bar where standard error is a terminal, as where
+//     a test binary is run by itself; under go test, which reads both outputs, at most
+//     a line every two seconds.
 //  3. The report is logged, and kept as sweep.json and sweep.csv in the artifact
 //     directory of the test (go test -artifacts); a second sweep of one test has its
 //     number in the names. The mean of the first cell goes to the attribute sweep.best,
@@ -42,7 +43,9 @@ func Run(tb testing.TB, g Grid) *Report {
 	ctx, cancel := ragtest.TestContext(tb)
 	defer cancel()
 	if g.Progress == nil && testing.Verbose() {
-		g.Progress = lines(tb)
+		meter := newMeter(tb)
+		g.Progress = meter.Tell
+		defer meter.Stop()
 	}
 	r, err := g.Evaluate(ctx)
 	if err != nil {
@@ -57,18 +60,12 @@ func Run(tb testing.TB, g Grid) *Report {
 	return r
 }
 
-// progressEvery is the least time between two lines of progress.
-const progressEvery = 2 * time.Second
-
-// lines returns what prints progress.
-func lines(tb testing.TB) func(done, total int, last string) {
-	printed := time.Now()
-	return func(done, total int, last string) {
-		if time.Since(printed) >= progressEvery {
-			printed = time.Now()
-			fmt.Fprintf(tb.Output(), "sweep: %d of %d cells, the last of %s\n", done, total, last)
-		}
+// newMeter returns what prints progress.
+func newMeter(tb testing.TB) *progress.Meter {
+	if progress.Terminal(os.Stderr) {
+		return progress.New(os.Stderr, "sweep", "cells", true)
 	}
+	return progress.New(tb.Output(), "sweep", "cells", false)
 }
 
 // keep writes the report to the artifact directory, and the best cell to the
@@ -124,7 +121,7 @@ func benchmark(b *testing.B, g Grid) {
 				b.Run(c.Name, func(b *testing.B) {
 					e := p.evaluation(group, r, c)
 					if group.embedder != nil {
-						e.Embedder = shared[group.source(p)]
+						e.Embedder = shared[group.source]
 						if p.NewStore != nil {
 							store, err := p.NewStore()
 							if err != nil {

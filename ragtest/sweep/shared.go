@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/ragtest"
@@ -91,9 +90,12 @@ func (s *sharedEmbedder) embed(ctx context.Context, texts []string, call func(co
 // keepAll forgets the vectors of texts, and keeps all that follow.
 func (s *sharedEmbedder) keepAll() { s.all, s.vectors = true, map[string][]float32{} }
 
-// done tells that a chunking with these distinct texts is done.
-func (s *sharedEmbedder) done(texts map[string]int) {
-	for text := range texts {
+// done tells that a chunking is done.
+func (s *sharedEmbedder) done(chunks []chunk) {
+	if len(s.later) == 0 {
+		return
+	}
+	for text := range distinct(chunks) {
 		n, ok := s.later[text]
 		switch {
 		case !ok:
@@ -106,14 +108,11 @@ func (s *sharedEmbedder) done(texts map[string]int) {
 	}
 }
 
-// distinct returns the distinct texts of chunks with how many chunks have them, and
-// the number of their characters.
-func distinct(chunks []chunk) (texts map[string]int, chars int) {
-	texts = make(map[string]int, len(chunks))
+// distinct returns the distinct texts of chunks.
+func distinct(chunks []chunk) map[string]bool {
+	texts := make(map[string]bool, len(chunks))
 	for _, c := range chunks {
-		if texts[c.IndexText()]++; texts[c.IndexText()] == 1 {
-			chars += utf8.RuneCountInString(c.IndexText())
-		}
+		texts[c.IndexText()] = true
 	}
-	return texts, chars
+	return texts
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/lexical"
 	"github.com/rageval/rageval/ragtest/sweep"
+	"github.com/rageval/rageval/spans"
 )
 
 type (
@@ -79,10 +81,17 @@ func handbook(tb testing.TB) sweep.Grid {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	queries = queries[:30]
+	for i := range queries {
+		queries[i].Metadata = map[string]string{"part": string("ab"[i%2])}
+	}
+	// An answer of two, and one whose text is elsewhere too.
+	queries[3].Alternatives = [][]spans.Span{queries[4].Relevant}
+	queries[5].Relevant = often(corpus)
 	return sweep.Grid{
 		Name:         "handbook",
 		Corpus:       corpus,
-		Queries:      queries[:30],
+		Queries:      queries,
 		Chunkers:     []chunkers.PositionAwareChunker{chunkers.FixedSize{Size: 100}, chunkers.WithPositions(chunkers.Func(paragraphs))},
 		ChunkerNames: []string{"recursive/size=300/overlap=50"},
 		Embedders:    []ragtest.Embedder{lexical.Embedder{}, lexical.Embedder{Dim: 64}},
@@ -92,6 +101,14 @@ func handbook(tb testing.TB) sweep.Grid {
 		FetchK:       []int{4, 10},
 		Metrics:      []ragtest.TokenMetric{ragtest.SpanRecall, ragtest.SpanNDCG, ragtest.SpanIoU},
 	}
+}
+
+// often returns the first heading, whose mark many others have.
+func often(corpus *spans.Corpus) []spans.Span {
+	for doc := range corpus.All() {
+		return []spans.Span{{Doc: doc.ID(), Start: 0, End: 3}}
+	}
+	return nil
 }
 
 func paragraphs(_ context.Context, text string) ([]string, error) {
@@ -116,10 +133,53 @@ func encode(tb testing.TB, v any) string {
 	return string(data)
 }
 
+// What is skipped is not part of the grid, and changes nothing else.
+func TestSkip(t *testing.T) {
+	all := evaluate(t, handbook(t))
+	g := handbook(t)
+	g.Skip = func(c sweep.Configuration) bool {
+		return c.Chunker == "fixed/size=100" || c.Embedder == "lexical" && c.Reranker != "" || c.Retriever != "" && c.FetchK == 10
+	}
+	some := evaluate(t, g)
+	var want []sweep.Cell
+	for _, c := range all.Cells {
+		if !g.Skip(c.Configuration) {
+			c.Index = len(want)
+			want = append(want, c)
+		}
+	}
+	if len(want) == len(all.Cells) || len(want) == 0 {
+		t.Fatalf("%d of %d cells are left: this test checks nothing", len(want), len(all.Cells))
+	}
+	if diff := cmp.Diff(want, some.Cells); diff != "" {
+		t.Errorf("the cells differ (-want +got):\n%s", diff)
+	}
+	if some.Work.Chunked.Done >= all.Work.Chunked.Done {
+		t.Errorf("chunked %d documents, want fewer than the %d of the whole grid", some.Work.Chunked.Done, all.Work.Chunked.Done)
+	}
+	var parts []*sweep.Report
+	for i := range 4 {
+		g.Shard = sweep.Shard{Index: i, Count: 4}
+		parts = append(parts, evaluate(t, g))
+	}
+	merged, err := sweep.Merge(parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if encode(t, merged) != encode(t, some) {
+		t.Error("the shards of a grid of which some is skipped merge to another report")
+	}
+	g.Shard, g.Skip = sweep.Shard{}, func(sweep.Configuration) bool { return true }
+	if _, err := g.Evaluate(t.Context()); err == nil || !strings.Contains(err.Error(), "Skip") {
+		t.Errorf("everything is skipped: got the error %v, want one that names Skip", err)
+	}
+}
+
 // single evaluates the configuration of a cell alone.
 func single(tb testing.TB, g sweep.Grid, c sweep.Cell) *ragtest.Result {
 	tb.Helper()
-	e := ragtest.TokenLevel{Name: c.Name, Corpus: g.Corpus, Queries: g.Queries, K: c.K, FetchK: c.FetchK, Metrics: g.Metrics}
+	e := ragtest.TokenLevel{Name: c.Name, Corpus: g.Corpus, Queries: g.Queries, K: c.K, FetchK: c.FetchK, Metrics: g.Metrics,
+		SliceBy: g.SliceBy, EquivalentText: g.EquivalentText}
 	for _, chunker := range g.Chunkers {
 		if s, ok := chunker.(interface{ String() string }); ok && s.String() == c.Chunker {
 			e.Chunker = chunker
@@ -161,6 +221,8 @@ func TestCellsAreSingleEvaluations(t *testing.T) {
 		"default FetchK": func(g *sweep.Grid) {
 			g.FetchK = nil
 		},
+		"equivalent text": func(g *sweep.Grid) { g.EquivalentText = true },
+		"slices":          func(g *sweep.Grid) { g.SliceBy = []string{"part"} },
 		"own store": func(g *sweep.Grid) {
 			g.NewStore = func() (ragtest.VectorStore[chunk], error) { return &ownStore{}, nil }
 		},
@@ -319,6 +381,12 @@ func TestSweepGoesOn(t *testing.T) {
 		"queries":  func(g *sweep.Grid) { g.Queries = g.Queries[1:] },
 		"relevant": func(g *sweep.Grid) { g.Queries = slices.Clone(g.Queries); g.Queries[0].Relevant = nil },
 		"metrics":  func(g *sweep.Grid) { g.Metrics = g.Metrics[:2] },
+		"alternatives": func(g *sweep.Grid) {
+			g.Queries = slices.Clone(g.Queries)
+			g.Queries[7].Alternatives = [][]spans.Span{g.Queries[8].Relevant}
+		},
+		"equivalent text": func(g *sweep.Grid) { g.EquivalentText = true },
+		"slices":          func(g *sweep.Grid) { g.SliceBy = []string{"part"} },
 		"stores": func(g *sweep.Grid) {
 			g.Retrievers, g.Chunkers = nil, g.Chunkers[:1]
 			g.NewStore = func() (ragtest.VectorStore[chunk], error) { return &ownStore{}, nil }
@@ -406,4 +474,47 @@ func TestCancel(t *testing.T) {
 		runtime.Gosched()
 	}
 	t.Errorf("got %d goroutines, before %d", runtime.NumGoroutine(), before)
+}
+
+func TestSlicesAndEquivalentTextAreReported(t *testing.T) {
+	g := handbook(t)
+	g.Retrievers, g.Rerankers, g.FetchK = nil, nil, nil
+	plain := evaluate(t, g)
+	g.SliceBy, g.EquivalentText = []string{"part"}, true
+	r := evaluate(t, g)
+	for i, c := range r.Cells {
+		if len(c.Slices) != 2 || c.Slices[0].Name != "part=a" || c.Slices[0].Queries != 15 {
+			t.Fatalf("%s: got slices %+v, want part=a and part=b of 15 queries", c.Name, c.Slices)
+		}
+		for m, s := range c.Metrics {
+			if got := (c.Slices[0].Metrics[m].Value + c.Slices[1].Metrics[m].Value) / 2; math.Abs(got-s.Value) > 1e-12 {
+				t.Errorf("%s: the mean of the slices by %s is %v, want %v", c.Name, s.Metric, got, s.Value)
+			}
+		}
+		if c.EmbeddedTexts == 0 || c.IndexBytes == 0 || c.EmbeddedTexts > c.Chunks || c.EmbeddedTexts != plain.Cells[i].EmbeddedTexts {
+			t.Errorf("%s: got %d texts in %d bytes for %d chunks", c.Name, c.EmbeddedTexts, c.IndexBytes, c.Chunks)
+		}
+	}
+	if !strings.Contains(r.String(), "\n  part=a  15 queries  ") {
+		t.Errorf("no table of slices:\n%s", r)
+	}
+	var table strings.Builder
+	if err := r.WriteCSV(&table); err != nil || !strings.Contains(table.String(), ",span_recall[part=a],span_ndcg[part=a],") {
+		t.Errorf("error %v; no column of a slice in\n%s", err, table.String())
+	}
+	var back sweep.Report
+	if err := json.Unmarshal([]byte(encode(t, r)), &back); err != nil || encode(t, back) != encode(t, r) {
+		t.Errorf("error %v, or another report reading it back", err)
+	}
+	back.Cells[1].Slices = nil
+	if _, err := sweep.Merge(&back); err == nil {
+		t.Error("cells of different slices are merged")
+	}
+	if _, err := sweep.Merge(plain, r); err == nil || !strings.Contains(err.Error(), "another grid") {
+		t.Errorf("merging what counts equivalent text with what does not: got error %v", err)
+	}
+	g.SliceBy = []string{"missing"}
+	if _, err := g.Evaluate(t.Context()); err == nil || !strings.Contains(err.Error(), "field SliceBy") {
+		t.Errorf("got error %v, want one of the field SliceBy", err)
+	}
 }

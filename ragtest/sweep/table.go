@@ -13,7 +13,7 @@ const shown = 25
 
 // String returns the report as text: the best cells, with confidence intervals and
 // with = beside the rank of those that cannot be told from the first, the Pareto front,
-// the values of each axis, the ranking at the budget with its curves, the warnings, and
+// the values of each axis, the slices, the ranking at the budget with its curves, the warnings, and
 // the work that was saved.
 func (r *Report) String() string { return r.text(r.analyse()) }
 
@@ -74,6 +74,7 @@ func (r *Report) text(a analysis) string {
 			}
 		})
 	}
+	r.sliceTable(&b, a.cells)
 	r.budgetTable(&b, a.curves)
 	for _, w := range r.Warnings() {
 		fmt.Fprintf(&b, "\nwarning: %s", w)
@@ -91,6 +92,28 @@ func (r *Report) text(a analysis) string {
 		fmt.Fprintf(&b, "usage: %s\n", u)
 	}
 	return trimLines(b.String())
+}
+
+// sliceTable says how the first cell does on each slice, and which cell does best there.
+func (r *Report) sliceTable(b *strings.Builder, standings []Standing) {
+	metric := r.Metrics[0]
+	first := r.Cells[standings[0].Cell]
+	if len(first.Slices) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s of the first cell and of the best one on each slice:\n", metric)
+	r.table(b, func(w *tabwriter.Writer) {
+		for i, slice := range first.Slices {
+			best := standings[0].Cell
+			mean := func(cell int) float64 { return r.Cells[cell].Slices[i].Metrics[0].Value }
+			for _, s := range standings {
+				if mean(s.Cell) > mean(best) {
+					best = s.Cell
+				}
+			}
+			fmt.Fprintf(w, "  %s\t%d queries\t%.4f\t%.4f\t%s\n", slice.Name, slice.Queries, mean(standings[0].Cell), mean(best), r.Cells[best].Name)
+		}
+	})
 }
 
 func (r *Report) budgetTable(b *strings.Builder, standings []Standing) {

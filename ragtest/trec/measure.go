@@ -43,11 +43,11 @@ func (m measure) overall(values []float64) float64 {
 
 // single are the measures without a cut-off.
 var single = map[string]measure{
-	"num_ret":     {of: func(q *ranking) float64 { return float64(len(q.grades)) }, total: sum},
+	"num_ret":     {of: func(q *ranking) float64 { return float64(q.retrieved) }, total: sum},
 	"num_rel":     {of: func(q *ranking) float64 { return float64(q.relevant) }, total: sum},
-	"num_rel_ret": {of: func(q *ranking) float64 { return float64(q.found(len(q.grades))) }, total: sum},
-	"map":         {of: func(q *ranking) float64 { return q.averagePrecision(len(q.grades)) }},
-	"gm_map":      {of: func(q *ranking) float64 { return q.averagePrecision(len(q.grades)) }, total: geometricMean},
+	"num_rel_ret": {of: func(q *ranking) float64 { return float64(len(q.hits)) }, total: sum},
+	"map":         {of: func(q *ranking) float64 { return q.averagePrecision(q.retrieved) }},
+	"gm_map":      {of: func(q *ranking) float64 { return q.averagePrecision(q.retrieved) }, total: geometricMean},
 	"Rprec":       {of: func(q *ranking) float64 { return q.recall(q.relevant) }},
 	"bpref":       {of: (*ranking).bpref},
 	"recip_rank":  {of: (*ranking).reciprocalRank},

@@ -3,15 +3,17 @@ package trec
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
-	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/rageval/rageval/internal/intern"
+	"github.com/rageval/rageval/internal/parallel"
 	"github.com/rageval/rageval/ragtest"
-	"github.com/rageval/rageval/spans"
 )
 
 // Scorer scores runs. The zero value does what trec_eval does without options.
@@ -64,7 +66,8 @@ func (s *Scores) Score(measure string) (float64, bool) {
 
 // Score scores a run. Queries that have no judgments do not count. It is an error
 // if no query remains, a query or a document of a query is there twice, or a score
-// is not finite. Neither argument is modified.
+// is not finite. Neither argument is modified. Large runs are scored on all processors;
+// the result does not depend on their number.
 func (s Scorer) Score(run Run, judgments Judgments) (*Scores, error) {
 	names := s.Measures
 	if names == nil {
@@ -80,39 +83,56 @@ func (s Scorer) Score(run Run, judgments Judgments) (*Scores, error) {
 	case s.MaxRetrieved < 0:
 		return nil, fmt.Errorf("field MaxRetrieved: got %d, want at least 1, or 0 for all", s.MaxRetrieved)
 	}
-	retrieved, err := checkRun(run)
+	todo, scored, err := s.plan(run, judgments)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkJudgments(judgments); err != nil {
-		return nil, err
+	var perQuery []measure
+	for _, m := range measures {
+		if m.of != nil && m.total != geometricMean {
+			perQuery = append(perQuery, m)
+		}
 	}
-	judgments = slices.DeleteFunc(slices.Clone(judgments), func(j QueryJudgments) bool {
-		_, ok := retrieved[j.ID]
-		return !ok && !s.Complete || len(j.Judged) == 0
-	})
-	if len(judgments) == 0 {
+	if scored == 0 {
 		return nil, fmt.Errorf("scoring run %q: none of its %d queries has judgments", run.Tag, len(run.Queries))
 	}
-	slices.SortFunc(judgments, func(a, b QueryJudgments) int { return cmp.Compare(a.ID, b.ID) })
 
-	out := &Scores{Tag: run.Tag, Queries: make([]QueryScores, len(judgments))}
+	out := &Scores{Tag: run.Tag, Queries: make([]QueryScores, scored)}
 	values := make([][]float64, len(measures))
-	q := ranking{level: max(s.Level, 1), judged: make(map[spans.DocumentID]int)}
-	for i, j := range judgments {
-		q.load(retrieved[j.ID], j.Judged, s.MaxRetrieved, s.JudgedOnly)
-		scores := make([]ragtest.Score, 0, len(measures))
-		for m, measure := range measures {
-			value := 1.0 // num_q
-			if measure.of != nil {
-				value = measure.of(&q)
+	for m := range values {
+		values[m] = make([]float64, scored)
+	}
+	scores := make([]ragtest.Score, scored*len(perQuery))
+	blocks := slices.Collect(slices.Chunk(todo, blockSize))
+	err = parallel.Do(context.Background(), runtime.GOMAXPROCS(0), len(blocks), func(_ context.Context, b int) error {
+		q := ranking{level: max(s.Level, 1)}
+		for _, t := range blocks[b] {
+			if err := q.judge(t.judged); err != nil {
+				return fmt.Errorf("judgments: query %s: %w", t.id, err)
 			}
-			values[m] = append(values[m], value)
-			if measure.of != nil && measure.total != geometricMean {
-				scores = append(scores, ragtest.Score{Metric: measure.name, Value: value})
+			if err := q.rank(t.documents, s.MaxRetrieved, s.JudgedOnly); err != nil {
+				return fmt.Errorf("scoring run %q: query %s: %w", run.Tag, t.id, err)
 			}
+			if t.row < 0 {
+				continue
+			}
+			own := scores[t.row*len(perQuery):][:0:len(perQuery)]
+			for m, measure := range measures {
+				value := 1.0 // num_q
+				if measure.of != nil {
+					value = measure.of(&q)
+				}
+				values[m][t.row] = value
+				if measure.of != nil && measure.total != geometricMean {
+					own = append(own, ragtest.Score{Metric: measure.name, Value: value})
+				}
+			}
+			out.Queries[t.row] = QueryScores{t.id, own}
 		}
-		out.Queries[i] = QueryScores{j.ID, scores}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for m, measure := range measures {
 		out.Overall = append(out.Overall, ragtest.Score{Metric: measure.name, Value: measure.overall(values[m])})
@@ -120,46 +140,50 @@ func (s Scorer) Score(run Run, judgments Judgments) (*Scores, error) {
 	return out, nil
 }
 
-// checkRun returns the documents of each query.
-func checkRun(run Run) (map[ragtest.QueryID][]Document, error) {
-	of := make(map[ragtest.QueryID][]Document, len(run.Queries))
-	seen := make(map[spans.DocumentID]bool)
-	for _, q := range run.Queries {
-		if _, ok := of[q.ID]; ok {
-			return nil, fmt.Errorf("scoring run %q: query %s is there twice", run.Tag, q.ID)
-		}
-		of[q.ID] = q.Documents
-		clear(seen)
-		for _, d := range q.Documents {
-			if seen[d.ID] {
-				return nil, fmt.Errorf("scoring run %q: query %s: document %s is there twice", run.Tag, q.ID, d.ID)
-			}
-			seen[d.ID] = true
-			if math.IsNaN(d.Score) || math.IsInf(d.Score, 0) {
-				return nil, fmt.Errorf("scoring run %q: query %s: document %s: the score is %v, want a finite number", run.Tag, q.ID, d.ID, d.Score)
-			}
-		}
-	}
-	return of, nil
+// blockSize is how many queries one processor scores before it takes the next.
+const blockSize = 256
+
+// task is a query to check, and to score if it has a row in the result.
+type task struct {
+	id        ragtest.QueryID
+	documents []Document
+	judged    []Judgment
+	row       int // -1: none
 }
 
-func checkJudgments(judgments Judgments) error {
-	queries := make(map[ragtest.QueryID]bool, len(judgments))
-	docs := make(map[spans.DocumentID]bool)
-	for _, j := range judgments {
-		if queries[j.ID] {
-			return fmt.Errorf("judgments: query %s is there twice", j.ID)
+// plan pairs the queries of a run with their judgments, and counts those to score.
+// The tasks are in the order of the run, and then of the judgments of other queries.
+func (s Scorer) plan(run Run, judgments Judgments) (todo []task, scored int, err error) {
+	var ids intern.Table[ragtest.QueryID]
+	ids.Reset(len(run.Queries) + len(judgments))
+	todo = make([]task, 0, len(run.Queries)+len(judgments))
+	for _, q := range run.Queries {
+		if _, twice := ids.Number(q.ID); twice {
+			return nil, 0, fmt.Errorf("scoring run %q: query %s is there twice", run.Tag, q.ID)
 		}
-		queries[j.ID] = true
-		clear(docs)
-		for _, d := range j.Judged {
-			if docs[d.Doc] {
-				return fmt.Errorf("judgments: query %s: document %s is there twice", j.ID, d.Doc)
-			}
-			docs[d.Doc] = true
+		todo = append(todo, task{id: q.ID, documents: q.Documents, row: -1})
+	}
+	judged := make([]bool, len(run.Queries), cap(todo))
+	var counted []int // of todo
+	for _, j := range judgments {
+		i, known := ids.Number(j.ID)
+		if !known {
+			todo, judged = append(todo, task{id: j.ID, row: -1}), append(judged, false)
+		}
+		if judged[i] {
+			return nil, 0, fmt.Errorf("judgments: query %s is there twice", j.ID)
+		}
+		judged[i] = true
+		todo[i].judged = j.Judged
+		if len(j.Judged) > 0 && (i < len(run.Queries) || s.Complete) {
+			counted = append(counted, i)
 		}
 	}
-	return nil
+	slices.SortFunc(counted, func(a, b int) int { return cmp.Compare(todo[a].id, todo[b].id) })
+	for row, i := range counted {
+		todo[i].row = row
+	}
+	return todo, len(counted), nil
 }
 
 // Write writes the scores as trec_eval prints them, with those of each query
