@@ -37,8 +37,8 @@
 // equal arguments; a chunker that does not is found out in step 4.
 //
 // What [sweep.Grid] has beyond [Sweep] is not there: Retrievers and stores, which hold a
-// whole corpus; Budget, whose depth is of one; Cost, Visit and Dir. [sweep.Report.Work]
-// and Usage are not part of a report's JSON form, nor of what workers tell.
+// whole corpus; Budget and EquivalentText, which depend on one; SliceBy, Cost, Visit and
+// Dir. [sweep.Report.Work] and Usage are not part of a report's JSON form, nor of what workers tell.
 //
 // # What it costs
 //

@@ -53,7 +53,7 @@ func Evaluate(s sdk.Scope, sw Sweep, c Corpus) (sdk.PCollection, error) {
 	documents := sdk.ParDo(s.Scope("select documents"), &selectFn{}, c.Documents, sdk.SideInput{Input: wanted})
 	// One group, so that the documents go to one worker and not to all.
 	one := sdk.CoGroupByKey(s, sdk.AddFixedKey(s, sweep), sdk.AddFixedKey(s, documents))
-	return sdk.ParDo(s.Scope("score"), &scoreFn{}, one, sdk.SideInput{Input: rankings}, sdk.SideInput{Input: tallies}, sdk.SideInput{Input: c.Fingerprint}), nil
+	return sdk.ParDo(s.Scope("score"), &scoreFn{}, one, sdk.SideInput{Input: rankings}, sdk.SideInput{Input: tallies}, sdk.SideInput{Input: queries}, sdk.SideInput{Input: c.Fingerprint}), nil
 }
 
 // Write writes the report, the element of a collection, to a file, of any of Beam's
