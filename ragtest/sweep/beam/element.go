@@ -201,14 +201,14 @@ func decodeWanted(data []byte) (wanted, error) {
 // tally is what a chunker did with part of the corpus.
 type tally struct {
 	chunks, empty, skipped int
-	chars                  int    // of distinct texts
+	texts, chars           int    // distinct texts, and their characters
 	first                  string // describes the first skipped chunk,
 	firstIn                place  // of this document
 }
 
 func encodeTally(t tally) []byte {
 	var w writer
-	for _, n := range []int{t.chunks, t.empty, t.skipped, t.chars} {
+	for _, n := range []int{t.chunks, t.empty, t.skipped, t.texts, t.chars} {
 		w.number(n)
 	}
 	w.text(t.first)
@@ -218,7 +218,7 @@ func encodeTally(t tally) []byte {
 
 func decodeTally(data []byte) (tally, error) {
 	r := reader{data: data}
-	t := tally{chunks: r.number(), empty: r.number(), skipped: r.number(), chars: r.number(), first: r.text(), firstIn: r.place()}
+	t := tally{chunks: r.number(), empty: r.number(), skipped: r.number(), texts: r.number(), chars: r.number(), first: r.text(), firstIn: r.place()}
 	return t, r.done()
 }
 
@@ -230,6 +230,7 @@ func addTallies(a, b tally) tally {
 	a.chunks += b.chunks
 	a.empty += b.empty
 	a.skipped += b.skipped
+	a.texts += b.texts
 	a.chars += b.chars
 	return a
 }

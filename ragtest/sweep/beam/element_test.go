@@ -12,7 +12,7 @@ func TestElementsReadBackEqual(t *testing.T) {
 	check(t, encodeDocument, decodeDocument, Document{File: 2, Offset: 1 << 50, ID: "a", Text: "é", Metadata: map[string]string{"k": "v", "j": ""}})
 	check(t, encodeDocument, decodeDocument, Document{})
 	check(t, encodeOccurrence, decodeOccurrence, occurrence{chunker: 1, at: at, text: "text"})
-	check(t, encodeTally, decodeTally, tally{1, 2, 3, 4, "first", place{5, 6}})
+	check(t, encodeTally, decodeTally, tally{1, 2, 3, 4, 5, "first", place{5, 6}})
 	check(t, encodeRanking, decodeRanking, ranking{[]hit{{-0.5, at, math.MaxUint64}, {float32(math.Copysign(0, -1)), chunkPlace{}, 1 << 63}}})
 	check(t, encodeVectors, decodeVectors, vectors{1, [][]float32{{1, 2}, {math.MaxFloat32, math.SmallestNonzeroFloat32}}})
 	check(t, encodeWanted, decodeWanted, wanted{[]place{{1, 2}, {3, 4}}, []string{"a", ""}})

@@ -65,13 +65,11 @@ func (f *fingerprint) add(d Document) error {
 
 func (f *fingerprint) sum() string { return hex.EncodeToString(f.hash.Sum(nil)) }
 
-func all(int) bool { return true }
-
 // inOrder reads each file once.
 func inOrder(ctx context.Context, files []corpusFile) (string, error) {
 	f := newFingerprint()
 	for _, file := range files {
-		if err := file.read(ctx, 0, all, f.add); err != nil {
+		if err := file.read(ctx, 0, bufferLen, all, f.add); err != nil {
 			return "", err
 		}
 	}
@@ -81,13 +79,15 @@ func inOrder(ctx context.Context, files []corpusFile) (string, error) {
 // bySorting finds out the order of the documents and reads them in it.
 func bySorting(ctx context.Context, files []corpusFile) (string, error) {
 	type entry struct {
-		id string
-		at place
+		id     string
+		at     place
+		number int // in the corpus
+		length int // of the line, about
 	}
 	var entries []entry
 	for _, file := range files {
-		err := file.read(ctx, 0, all, func(d Document) error {
-			entries = append(entries, entry{d.ID, d.place()})
+		err := file.read(ctx, 0, bufferLen, all, func(d Document) error {
+			entries = append(entries, entry{d.ID, d.place(), len(entries), len(d.ID) + len(d.Text)})
 			return nil
 		})
 		if err != nil {
@@ -96,23 +96,27 @@ func bySorting(ctx context.Context, files []corpusFile) (string, error) {
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.id, b.id), a.at.compare(b.at)) })
 	f := newFingerprint()
-	for i := 0; i < len(entries); {
+	for len(entries) > 0 {
 		// Documents that follow each other in the file too are read in one go.
-		at := entries[i].at
-		ahead := i
-		err := files[at.file].read(ctx, at.offset, func(offset int) bool {
-			return ahead < len(entries) && entries[ahead].at == (place{at.file, offset})
+		n, length := 1, entries[0].length
+		for n < len(entries) && entries[n].at.file == entries[0].at.file && entries[n].number == entries[n-1].number+1 {
+			length += entries[n].length
+			n++
+		}
+		run, file := entries[:n], files[entries[0].at.file]
+		err := file.read(ctx, run[0].at.offset, min(bufferLen, length+length/4+256), func(offset int) bool {
+			return len(run) > 0 && offset == run[0].at.offset
 		}, func(d Document) error {
-			ahead++
+			run = run[1:]
 			return f.add(d)
 		})
 		if err != nil {
 			return "", err
 		}
-		if ahead == i {
-			return "", fmt.Errorf("%s: no document begins at byte %d any more: was it changed?", files[at.file].Path, at.offset)
+		if len(run) == n {
+			return "", fmt.Errorf("%s: no document begins at byte %d any more: was it changed?", file.Path, run[0].at.offset)
 		}
-		i = ahead
+		entries = entries[n-len(run):]
 	}
 	return f.sum(), nil
 }

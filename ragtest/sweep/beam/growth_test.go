@@ -130,7 +130,7 @@ func shuffled(tb testing.TB, s Sweep, files string) int {
 	}
 	total := 0
 	for _, f := range listed {
-		err := f.read(tb.Context(), 0, all, func(d Document) error {
+		err := f.read(tb.Context(), 0, bufferLen, all, func(d Document) error {
 			return fn.ProcessElement(tb.Context(), d, func(_ int, o occurrence) { total += len(encodeOccurrence(o)) }, func(int, tally) {})
 		})
 		if err != nil {
@@ -195,4 +195,36 @@ func BenchmarkShard(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/n, "ns/chunk")
 	b.ReportMetric(float64(emitted)/n, "ranked-B/chunk")
+	b.ReportMetric(peak(b)/(1<<20), "peak-MiB")
+}
+
+// BenchmarkFingerprint reads a corpus as the one worker does that computes its
+// fingerprint: in order of the documents' IDs, and, where that is not the order of the
+// corpus, one here and one there.
+func BenchmarkFingerprint(b *testing.B) {
+	const docs = 5000
+	for _, stride := range []int{1, 7} {
+		b.Run(fmt.Sprintf("stride=%d", stride), func(b *testing.B) {
+			b.ReportAllocs()
+			path := filepath.Join(b.TempDir(), "corpus.jsonl")
+			var lines strings.Builder
+			for i := range docs {
+				fmt.Fprintf(&lines, "{\"_id\":\"doc%09d\",\"text\":%q}\n", i*stride%docs, strings.Repeat("Some words. ", 700))
+			}
+			if err := os.WriteFile(path, []byte(lines.String()), 0o666); err != nil {
+				b.Fatal(err)
+			}
+			files, err := list(b.Context(), []string{path})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(lines.Len()))
+			fn := &fingerprintFn{files}
+			for b.Loop() {
+				if _, err := fn.ProcessElement(b.Context(), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

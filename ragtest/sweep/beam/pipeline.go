@@ -3,6 +3,7 @@ package beam
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -23,6 +24,9 @@ const shardLen = 16 << 20
 func Evaluate(s sdk.Scope, sw Sweep, c Corpus) (sdk.PCollection, error) {
 	if err := sw.check(); err != nil {
 		return sdk.PCollection{}, err
+	}
+	if !c.Documents.IsValid() || !c.Fingerprint.IsValid() {
+		return sdk.PCollection{}, errors.New("evaluating a sweep: the corpus lacks Documents or Fingerprint")
 	}
 	shards := sw.Shards
 	if shards == 0 {
@@ -49,14 +53,19 @@ func Evaluate(s sdk.Scope, sw Sweep, c Corpus) (sdk.PCollection, error) {
 	documents := sdk.ParDo(s.Scope("select documents"), &selectFn{}, c.Documents, sdk.SideInput{Input: wanted})
 	// One group, so that the documents go to one worker and not to all.
 	one := sdk.CoGroupByKey(s, sdk.AddFixedKey(s, sweep), sdk.AddFixedKey(s, documents))
-	return sdk.ParDo(s.Scope("score"), &scoreFn{}, one, sdk.SideInput{Input: rankings}, sdk.SideInput{Input: tallies}, sdk.SideInput{Input: c.Fingerprint}), nil
+	return sdk.ParDo(s.Scope("score"), &scoreFn{}, one, sdk.SideInput{Input: rankings}, sdk.SideInput{Input: tallies}, sdk.SideInput{Input: queries}, sdk.SideInput{Input: c.Fingerprint}), nil
 }
 
 // Write writes the report, the element of a collection, to a file, of any of Beam's
 // file systems, as the worker that writes it sees it.
-func Write(s sdk.Scope, path string, report sdk.PCollection) {
-	filesystem.ValidateScheme(path)
+// An error says that nothing is known of such a file system in this program.
+func Write(s sdk.Scope, path string, report sdk.PCollection) error {
+	fs, err := filesystem.New(context.Background(), path)
+	if err != nil {
+		return fmt.Errorf("writing the report to %s: %w", path, err)
+	}
 	sdk.ParDo0(s.Scope("beam.Write"), &writeFn{Path: path}, report)
+	return fs.Close()
 }
 
 type writeFn struct{ Path string }

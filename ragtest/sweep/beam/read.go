@@ -28,16 +28,20 @@ func init() {
 	register.Emitter1[Document]()
 }
 
-// Corpus is a corpus in a pipeline.
+// Corpus is a corpus in a pipeline, made by [Create], [Read] or, of documents from
+// elsewhere, by hand.
 type Corpus struct {
-	Documents   sdk.PCollection // of Document
+	Documents   sdk.PCollection // of Document; their IDs differ
 	Fingerprint sdk.PCollection // of one string: see spans.Corpus.Fingerprint
 	Bytes       int             // size, about; it decides the number of shards. 0: small
 }
 
 // Create returns a corpus that is in memory, for tests: it becomes part of the
-// description of the pipeline.
-func Create(s sdk.Scope, c *spans.Corpus) Corpus {
+// description of the pipeline. It has at least one document.
+func Create(s sdk.Scope, c *spans.Corpus) (Corpus, error) {
+	if c == nil || c.Len() == 0 {
+		return Corpus{}, errors.New("creating a corpus in a pipeline: it has no document")
+	}
 	s = s.Scope("beam.Create")
 	var docs []any
 	size := 0
@@ -45,7 +49,7 @@ func Create(s sdk.Scope, c *spans.Corpus) Corpus {
 		docs = append(docs, Document{Offset: len(docs), ID: string(d.ID()), Text: d.Text(), Metadata: d.Metadata()})
 		size += len(d.Text())
 	}
-	return Corpus{sdk.Create(s, docs...), sdk.Create(s, c.Fingerprint()), size}
+	return Corpus{sdk.Create(s, docs...), sdk.Create(s, c.Fingerprint()), size}, nil
 }
 
 // Read returns the corpus in the files that match any of the patterns, in order of
@@ -53,8 +57,9 @@ func Create(s sdk.Scope, c *spans.Corpus) Corpus {
 //
 //	{"_id":"handbook/leave.md","text":"…","title":"…","metadata":{"lang":"en"}}
 //
-// This is BEIR's corpus.jsonl; "id" may stand for "_id", and the title, if there is
-// one, becomes the first line of the document. Patterns are those of Beam's file
+// This is BEIR's corpus.jsonl; "id" may stand for "_id". The title, if there is one,
+// becomes the first line of the document and part of its metadata, in which values that
+// are not strings are their JSON text. Patterns are those of Beam's file
 // systems, each of which, the local one too, needs its package imported.
 //
 // Files are read in parts of 64 MiB, but for file systems that cannot seek, where a
@@ -90,7 +95,7 @@ func Load(ctx context.Context, patterns ...string) (*spans.Corpus, error) {
 	}
 	var docs []*spans.Document
 	for _, f := range files {
-		err := f.read(ctx, 0, func(offset int) bool { return true }, func(d Document) error {
+		err := f.read(ctx, 0, bufferLen, all, func(d Document) error {
 			doc, err := spans.NewDocument(spans.DocumentID(d.ID), d.Text, d.Metadata)
 			docs = append(docs, doc)
 			return err
@@ -150,6 +155,11 @@ func (*readFn) CreateInitialRestriction(f corpusFile) offsetrange.Restriction {
 	return offsetrange.Restriction{Start: 0, End: int64(f.Size)}
 }
 
+// bufferLen is how many bytes are read at a time where all of a file is wanted.
+const bufferLen = 1 << 20
+
+func all(int) bool { return true }
+
 // partLen is how many bytes of a file are read in one go.
 const partLen = 64 << 20
 
@@ -165,15 +175,16 @@ func (*readFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
 
 func (*readFn) ProcessElement(ctx context.Context, tracker *sdf.LockRTracker, f corpusFile, emit func(Document)) error {
 	part := tracker.GetRestriction().(offsetrange.Restriction)
-	return f.read(ctx, int(part.Start), func(offset int) bool { return tracker.TryClaim(int64(offset)) }, func(d Document) error {
+	return f.read(ctx, int(part.Start), bufferLen, func(offset int) bool { return tracker.TryClaim(int64(offset)) }, func(d Document) error {
 		emit(d)
 		return nil
 	})
 }
 
 // read calls visit with the document of each line that begins at start or after it, as
-// long as claim agrees to where it begins. The last claim is to the end of the file.
-func (f corpusFile) read(ctx context.Context, start int, claim func(offset int) bool, visit func(Document) error) error {
+// long as claim agrees to where it begins. The last claim is to the end of the file. It
+// reads as many bytes at a time as buffer says.
+func (f corpusFile) read(ctx context.Context, start, buffer int, claim func(offset int) bool, visit func(Document) error) error {
 	fs, err := filesystem.New(ctx, f.Path)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", f.Path, err)
@@ -187,7 +198,7 @@ func (f corpusFile) read(ctx context.Context, start int, claim func(offset int) 
 	if err := skipTo(file, max(0, start-1)); err != nil {
 		return fmt.Errorf("reading %s from byte %d on: %w", f.Path, start, err)
 	}
-	lines := bufio.NewReaderSize(file, 1<<20)
+	lines := bufio.NewReaderSize(file, buffer)
 	offset := start
 	if start > 0 { // The line that byte start-1 belongs to begins before start.
 		rest, err := lines.ReadBytes('\n')
@@ -236,11 +247,11 @@ func skipTo(file io.Reader, offset int) error {
 
 // record is a line of a file.
 type record struct {
-	BEIR     string            `json:"_id"`
-	ID       string            `json:"id"`
-	Title    string            `json:"title"`
-	Text     *string           `json:"text"`
-	Metadata map[string]string `json:"metadata"`
+	BEIR     string                     `json:"_id"`
+	ID       string                     `json:"id"`
+	Title    string                     `json:"title"`
+	Text     *string                    `json:"text"`
+	Metadata map[string]json.RawMessage `json:"metadata"`
 }
 
 func parse(line []byte) (Document, error) {
@@ -258,8 +269,23 @@ func parse(line []byte) (Document, error) {
 	case r.Text == nil:
 		return Document{}, fmt.Errorf("document %s: field text: missing", id)
 	}
-	d := Document{ID: id, Text: *r.Text, Metadata: r.Metadata}
+	d := Document{ID: id, Text: *r.Text}
+	if len(r.Metadata) > 0 || r.Title != "" {
+		d.Metadata = map[string]string{}
+	}
+	for key, value := range r.Metadata {
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			var compact bytes.Buffer
+			if err := json.Compact(&compact, value); err != nil {
+				return Document{}, fmt.Errorf("document %s: field metadata: %s: %w", id, key, err)
+			}
+			text = compact.String()
+		}
+		d.Metadata[key] = text
+	}
 	if r.Title != "" {
+		d.Metadata["title"] = r.Title
 		d.Text = r.Title
 		if *r.Text != "" {
 			d.Text += "\n" + *r.Text

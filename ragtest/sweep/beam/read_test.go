@@ -123,8 +123,8 @@ func TestReadRefusesLines(t *testing.T) {
 }
 
 func TestParseJoinsTitleAndText(t *testing.T) {
-	d, err := parse([]byte(`{"_id":"a","title":"Leave","text":"Twenty days.","metadata":{"lang":"en"}}`))
-	want := Document{ID: "a", Text: "Leave\nTwenty days.", Metadata: map[string]string{"lang": "en"}}
+	d, err := parse([]byte(`{"_id":"a","title":"Leave","text":"Twenty days.","metadata":{"lang":"en","year": 2026,"tags":[ "a" ]}}`))
+	want := Document{ID: "a", Text: "Leave\nTwenty days.", Metadata: map[string]string{"lang": "en", "title": "Leave", "year": "2026", "tags": `["a"]`}}
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
 		t.Errorf("(-want +got):\n%s, %v", diff, err)
 	}

@@ -18,7 +18,7 @@ func init() {
 	register.DoFn2x1[int, tally, error](&checkFn{})
 	register.DoFn3x2[context.Context, []byte, func(*int, *ranking) bool, wanted, error](&wantFn{})
 	register.DoFn3x0[Document, wanted, func(Document)](&selectFn{})
-	register.DoFn7x2[context.Context, int, func(*[]byte) bool, func(*Document) bool, func(*int, *ranking) bool, func(*int, *tally) bool, string, []byte, error](&scoreFn{})
+	register.DoFn8x2[context.Context, int, func(*[]byte) bool, func(*Document) bool, func(*int, *ranking) bool, func(*int, *tally) bool, func(*vectors) bool, string, []byte, error](&scoreFn{})
 	register.Iter1[[]byte]()
 	register.Iter1[Document]()
 	register.Iter2[int, ranking]()
@@ -85,7 +85,7 @@ func (*selectFn) ProcessElement(d Document, w wanted, emit func(Document)) {
 // depends on beside is the chunks with relevant text, which are among theirs.
 type scoreFn struct{}
 
-func (*scoreFn) ProcessElement(ctx context.Context, _ int, sweeps func(*[]byte) bool, documents func(*Document) bool, rankings func(*int, *ranking) bool, tallies func(*int, *tally) bool, fingerprint string) ([]byte, error) {
+func (*scoreFn) ProcessElement(ctx context.Context, _ int, sweeps func(*[]byte) bool, documents func(*Document) bool, rankings func(*int, *ranking) bool, tallies func(*int, *tally) bool, queries func(*vectors) bool, fingerprint string) ([]byte, error) {
 	var description []byte
 	sweeps(&description)
 	s, err := decodeSweep(description)
@@ -96,7 +96,7 @@ func (*scoreFn) ProcessElement(ctx context.Context, _ int, sweeps func(*[]byte) 
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{sweep: s, rankings: map[int]ranking{}, tallies: make([]tally, len(s.Chunkers)), places: map[spans.DocumentID]place{}}
+	f := &findings{sweep: s, rankings: map[int]ranking{}, tallies: make([]tally, len(s.Chunkers)), chunkBytes: make([]int64, len(s.Embedders)), places: map[spans.DocumentID]place{}}
 	var n int
 	var r ranking
 	for rankings(&n, &r) {
@@ -105,6 +105,14 @@ func (*scoreFn) ProcessElement(ctx context.Context, _ int, sweeps func(*[]byte) 
 	var t tally
 	for tallies(&n, &t) {
 		f.tallies[n] = t
+	}
+	var v vectors
+	for queries(&v) {
+		one := ragtest.NewMemoryStore[int]()
+		if err := one.Add(ctx, []int{0}, v.of[:1]); err != nil {
+			return nil, fmt.Errorf("embedder %s: %w", s.Embedders[v.embedder], err)
+		}
+		f.chunkBytes[v.embedder] = one.IndexBytes()
 	}
 	var docs []Document
 	var d Document
@@ -145,6 +153,8 @@ type findings struct {
 	rankings map[int]ranking
 	tallies  []tally // by chunker
 	places   map[spans.DocumentID]place
+
+	chunkBytes []int64 // that a vector takes in a store, by embedder
 }
 
 // evaluate evaluates a grid whose corpus is part of the whole.
@@ -172,7 +182,7 @@ func (f *findings) evaluate(ctx context.Context, g sweep.Grid) (*sweep.Report, e
 		c := &report.Cells[i]
 		at := slices.IndexFunc(g.Chunkers, func(x chunkers.PositionAwareChunker) bool { return nameOf(x) == c.Chunker })
 		t := f.tallies[at]
-		c.Chunks, c.EmbeddedChars, c.Warnings = t.chunks, t.chars, t.warnings()
+		c.Chunks, c.EmbeddedTexts, c.EmbeddedChars, c.Warnings = t.chunks, t.texts, t.chars, t.warnings()
 		c.Cost = float64(c.EmbeddedChars + c.RerankedChars)
 	}
 	return report, nil
@@ -205,6 +215,12 @@ type recordedStore struct {
 	group int
 	at    map[chunkPlace]chunkers.PositionAwareChunk
 	last  chunkPlace
+}
+
+// IndexBytes returns the size of the vectors of the whole corpus.
+func (s *recordedStore) IndexBytes() int64 {
+	n := len(s.sweep.Embedders)
+	return int64(s.tallies[s.group/n].chunks) * s.chunkBytes[s.group%n]
 }
 
 func (s *recordedStore) Add(_ context.Context, chunks []chunkers.PositionAwareChunk, _ [][]float32) error {

@@ -87,8 +87,7 @@ func embed(ctx context.Context, call func(context.Context, []string) ([][]float3
 }
 
 // searchFn embeds the distinct texts of a shard and finds the best of its chunks for
-// each query. It emits them by ranking number, and the characters that each chunker
-// had embedded.
+// each query. It emits them by ranking number, and how many texts each chunker had embedded.
 type searchFn struct {
 	Chunkers  int
 	Embedders []string
@@ -114,13 +113,14 @@ func rankingNumber(chunker, embedder, embedders, query, queries int) int {
 func (fn *searchFn) ProcessElement(ctx context.Context, _ int, occurrences func(*occurrence) bool, queries func(*vectors) bool, emit func(int, ranking), count func(int, tally)) error {
 	shard := collect(occurrences, fn.Chunkers, fn.Depth)
 	for c := range fn.Chunkers {
-		chars := 0
+		var embeds tally
 		for _, t := range shard {
 			if len(t.at[c]) > 0 {
-				chars += utf8.RuneCountInString(t.text)
+				embeds.texts++
+				embeds.chars += utf8.RuneCountInString(t.text)
 			}
 		}
-		count(c, tally{chars: chars})
+		count(c, embeds)
 	}
 	var v vectors
 	for queries(&v) {

@@ -96,7 +96,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	beam.Write(scope, *report, found)
+	if err := beam.Write(scope, *report, found); err != nil {
+		return err
+	}
 	return beamx.Run(ctx, p)
 }
 
