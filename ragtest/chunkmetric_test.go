@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/cputime"
 )
 
 var chunkMetrics = []ChunkMetric{
@@ -240,7 +241,7 @@ func BenchmarkChunkScorer(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("retrieved=%d/relevant=%d/impl=%s", size.retrieved, size.relevant, impl.name), func(b *testing.B) {
 				b.ReportAllocs()
-				cpu := cpuTime(b)
+				cpu := cputime.Used(b)
 				for b.Loop() {
 					impl.load()
 					for _, m := range chunkMetrics {
@@ -249,7 +250,7 @@ func BenchmarkChunkScorer(b *testing.B) {
 						}
 					}
 				}
-				b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N), "cpu-ns/op")
 			})
 		}
 	}

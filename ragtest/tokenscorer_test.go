@@ -7,10 +7,9 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/spans"
 )
 
@@ -294,7 +293,7 @@ func BenchmarkTokenScorer(b *testing.B) {
 			b.Run(fmt.Sprintf("retrieved=%d/relevant=%d/metrics=%s", size[0], size[1], bench.name), func(b *testing.B) {
 				s := newTokenScorer(index, size[0])
 				b.ReportAllocs()
-				cpu := cpuTime(b)
+				cpu := cputime.Used(b)
 				for b.Loop() {
 					s.load(truth, o)
 					for _, m := range bench.metrics {
@@ -303,17 +302,8 @@ func BenchmarkTokenScorer(b *testing.B) {
 						}
 					}
 				}
-				b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N), "cpu-ns/op")
 			})
 		}
 	}
-}
-
-// cpuTime returns the time that this process has had of all processors.
-func cpuTime(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

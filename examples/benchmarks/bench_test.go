@@ -4,12 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/fixtures"
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/internal/realdata"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/lexical"
@@ -18,7 +18,7 @@ import (
 // BenchmarkChroma is the whole evaluation of Chroma's collection, from its files on.
 func BenchmarkChroma(b *testing.B) {
 	files := os.DirFS(realdata.Dir(b, "data", "chroma"))
-	cpu := cpuTime(b)
+	cpu := cputime.Used(b)
 	for b.Loop() {
 		c, err := fixtures.ReadChroma(files)
 		if err != nil {
@@ -34,16 +34,7 @@ func BenchmarkChroma(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
-}
-
-// cpuTime returns the time that this process has had of all processors.
-func cpuTime(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N), "cpu-ns/op")
 }
 
 // BenchmarkGoTest is what go test takes for a package that is built already, if no test

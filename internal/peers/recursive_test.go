@@ -12,6 +12,7 @@ import (
 	"github.com/tmc/langchaingo/textsplitter"
 
 	"github.com/rageval/rageval/chunkers"
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/internal/realdata"
 	"github.com/rageval/rageval/spans"
 )
@@ -121,14 +122,14 @@ func BenchmarkRecursiveCharacter(b *testing.B) {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				found := 0
-				cpu := cpuTime(b)
+				cpu := cputime.Used(b)
 				for b.Loop() {
 					found = 0
 					for _, doc := range docs {
 						found += impl.cut(b, doc, s.size, s.overlap)
 					}
 				}
-				b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N), "cpu-ns/op")
 				runtime.ReadMemStats(&after)
 				b.ReportMetric(float64(found), "found")
 				b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/float64(b.N)/float64(size), "B/textbyte")
@@ -152,11 +153,11 @@ func BenchmarkRecursiveCharacterGrowth(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.SetBytes(int64(len(doc.Text())))
-			cpu := cpuTime(b)
+			cpu := cputime.Used(b)
 			for b.Loop() {
 				rageval(b, doc, 400, 0)
 			}
-			b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N)/float64(len(doc.Text())), "cpu-ns/textbyte")
+			b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N)/float64(len(doc.Text())), "cpu-ns/textbyte")
 		})
 	}
 }

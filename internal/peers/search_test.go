@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/ragtest"
 )
 
@@ -157,7 +157,7 @@ func BenchmarkSearch(b *testing.B) {
 					var cpu time.Duration
 					for b.Loop() {
 						if i == 0 {
-							cpu = cpuTime(b)
+							cpu = cputime.Used(b)
 						}
 						if err := search(b, i); err != nil {
 							b.Fatal(err)
@@ -165,7 +165,7 @@ func BenchmarkSearch(b *testing.B) {
 						i++
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(i*batch), "ns/query")
-					b.ReportMetric(float64(cpuTime(b)-cpu)/float64(i*batch), "cpu-ns/query")
+					b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(i*batch), "cpu-ns/query")
 				})
 			}
 			store := memoryStore(b, vectors)
@@ -195,13 +195,4 @@ func BenchmarkSearch(b *testing.B) {
 			})
 		})
 	}
-}
-
-// cpuTime returns the time that this process has had of all processors.
-func cpuTime(tb testing.TB) time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

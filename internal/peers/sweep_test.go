@@ -12,6 +12,7 @@ import (
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/fixtures"
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/internal/realdata"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/lexical"
@@ -140,13 +141,13 @@ func BenchmarkSweep(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("impl=%s", impl.name), func(b *testing.B) {
 			b.ReportAllocs()
-			cpu := cpuTime(b)
+			cpu := cputime.Used(b)
 			for b.Loop() {
 				if err := impl.run(); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 
 	"github.com/rageval/rageval/chunkers/tokens"
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/internal/realdata"
 )
 
@@ -125,9 +126,9 @@ func measure(b *testing.B, size int64, before, work func()) {
 			before()
 			b.StartTimer()
 		}
-		began := cpuTime(b)
+		began := cputime.Used(b)
 		work()
-		cpu += cpuTime(b) - began
+		cpu += cputime.Used(b) - began
 	}
 	b.ReportMetric(float64(cpu)/float64(b.N), "cpu-ns/op")
 }

@@ -6,13 +6,13 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rageval/rageval/chunkers"
 	"github.com/rageval/rageval/chunkers/catalog"
 	"github.com/rageval/rageval/fixtures"
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/internal/realdata"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/lexical"
@@ -79,16 +79,6 @@ var grids = []struct {
 		add(tb, g, "recursive/size=%d/overlap=%d", sizes(5), []int{0, 10, 25})
 		g.K = []int{1, 2, 3, 4, 5, 6, 8, 10, 15, 20}
 	}},
-}
-
-// cpu returns the processor time of this process, which a busy machine hardly
-// changes.
-func cpu(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // bareWork chunks, embeds each distinct text, and searches for k chunks.
@@ -175,16 +165,16 @@ func BenchmarkGrid(b *testing.B) {
 			var sweptPeak, alonePeak float64
 			for b.Loop() {
 				resetPeak()
-				start, startCPU := time.Now(), cpu(b)
+				start, startCPU := time.Now(), cputime.Used(b)
 				r, err := g.Evaluate(b.Context())
 				if err != nil {
 					b.Fatal(err)
 				}
 				swept += time.Since(start)
-				sweptCPU += cpu(b) - startCPU
+				sweptCPU += cputime.Used(b) - startCPU
 				sweptPeak = max(sweptPeak, peak())
 				resetPeak()
-				start, startCPU = time.Now(), cpu(b)
+				start, startCPU = time.Now(), cputime.Used(b)
 				n := 0
 				for i := 0; i < len(r.Cells); i += 10 {
 					j := i + i/10%10 // every K
@@ -195,11 +185,11 @@ func BenchmarkGrid(b *testing.B) {
 					n++
 				}
 				alone += time.Since(start) * time.Duration(len(r.Cells)) / time.Duration(n)
-				aloneCPU += (cpu(b) - startCPU) * time.Duration(len(r.Cells)) / time.Duration(n)
+				aloneCPU += (cputime.Used(b) - startCPU) * time.Duration(len(r.Cells)) / time.Duration(n)
 				alonePeak = max(alonePeak, peak())
-				startCPU = cpu(b)
+				startCPU = cputime.Used(b)
 				bareWork(b, g, slices.Max(ks))
-				bareCPU += cpu(b) - startCPU
+				bareCPU += cputime.Used(b) - startCPU
 				b.Log(r.Work)
 			}
 			b.ReportMetric(swept.Seconds()/float64(b.N), "s/sweep")

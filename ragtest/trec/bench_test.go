@@ -3,10 +3,9 @@ package trec
 import (
 	"fmt"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/rageval/rageval/internal/cputime"
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/spans"
 )
@@ -41,7 +40,7 @@ func BenchmarkMeasures(b *testing.B) {
 	values := make([]float64, 0, queries*len(measures))
 	each := func(name string, load func(q *ranking, i int) error) {
 		b.Run("impl="+name, func(b *testing.B) {
-			cpu := cpuTime(b)
+			cpu := cputime.Used(b)
 			q := ranking{level: 1}
 			for b.Loop() {
 				values = values[:0]
@@ -56,7 +55,7 @@ func BenchmarkMeasures(b *testing.B) {
 					}
 				}
 			}
-			b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(cputime.Used(b)-cpu)/float64(b.N), "cpu-ns/op")
 		})
 	}
 	each("ids", func(q *ranking, i int) error {
@@ -92,12 +91,4 @@ func (q *ranking) align(grades []int) {
 		}
 	}
 	slices.SortFunc(q.ideal, func(a, b int) int { return b - a })
-}
-
-func cpuTime(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

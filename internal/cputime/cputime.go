@@ -1,0 +1,3 @@
+// Package cputime tells benchmarks the processor time, which a busy machine hardly
+// changes.
+package cputime
