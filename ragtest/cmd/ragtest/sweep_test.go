@@ -278,6 +278,10 @@ func TestSweepErrors(t *testing.T) {
 	t.Setenv(jobIndex, "8")
 	t.Setenv("OPENAI_API_KEY", "")
 	dir := t.TempDir()
+	taken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(taken, "cells"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	golden := filepath.Join(handbookData, "handbook.golden.jsonl")
 	fixed := func(more ...string) []string { return handbookArgs(dir, append(more, "-chunker", "fixed/size=100")...) }
 	for _, test := range []struct {
@@ -305,6 +309,7 @@ func TestSweepErrors(t *testing.T) {
 		{fixed("-rerankers", "tei"), "tei"},
 		{fixed("-data-form", "chroma"), "-corpus means nothing for the form chroma"},
 		{fixed("-output-dir", golden), "making the output directory: mkdir " + golden},
+		{fixed("-output-dir", taken), "making the output directory: mkdir " + filepath.Join(taken, "cells")},
 		{fixed("-mode", "context", "-output-dir", golden), "making the output directory: mkdir " + golden},
 		{fixed("-partial"), "-partial means nothing without -merge"},
 		{fixed("-mode", "context", "-budget", "10 tokens"), "budget means nothing in mode context"},
