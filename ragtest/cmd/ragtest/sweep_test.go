@@ -337,6 +337,21 @@ func TestErrorsOfTheFileHaveItsPlace(t *testing.T) {
 	}
 }
 
+// Names in the file of what the command cannot make have their places, too.
+func TestUnknownNamesHaveTheirPlace(t *testing.T) {
+	for extra, want := range map[string]string{
+		"embedders: [bm25, nope]\n": `4:19: key "embedders": embedder "nope" is unknown`,
+		"rerankers: best\n":         `4:12: key "rerankers": reranker "best" is unknown`,
+		"metrics:\n- recall\n":      `5:3: key "metrics": metric "recall" is unknown`,
+	} {
+		config := handbookConfig(t, t.TempDir(), extra+"configurations:\n  a: paragraph\n")
+		code, _, stderr := runInProcess(t.Context(), "", "sweep", "-config", config)
+		if code != exitError || !strings.HasPrefix(stderr, "ragtest sweep: "+config+":"+want) {
+			t.Errorf("%q: exit code %d, stderr\n%s, want %s", extra, code, stderr, want)
+		}
+	}
+}
+
 func TestProgressIsABarOnATerminal(t *testing.T) {
 	var out, errs bytes.Buffer
 	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, terminal: true}
