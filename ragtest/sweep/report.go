@@ -210,7 +210,7 @@ func (r *Report) Warnings() []string {
 			}
 		}
 		if most.RetrievedChars > unfair*least.RetrievedChars {
-			remedy := "compare at an equal context: see Grid.Budget"
+			remedy := "compare at an equal context, by Grid.Budget or ragtest sweep -budget"
 			if r.Budget != "" {
 				remedy = "compare at the budget of " + r.Budget
 			}

@@ -38,7 +38,9 @@ func (w *Work) add(c Cell, r *ragtest.Result) {
 	}
 }
 
-// String says what was saved, in one line.
+// String says what was done and what that saved, in one line. Nothing was saved where
+// finding out what is kept, for which documents are chunked and queries embedded, took
+// more than the cells that were left.
 func (w Work) String() string {
 	parts := []string{fmt.Sprintf("%d cells", w.Cells)}
 	if w.Kept > 0 {
@@ -48,12 +50,17 @@ func (w Work) String() string {
 		what string
 		Saving
 	}{
-		{"chunked %d documents instead of %d", w.Chunked}, {"embedded %d texts instead of %d", w.Embedded}, {"embedded %d queries instead of %d", w.Queries},
-		{"retrieved for %d queries instead of %d", w.Retrieved}, {"reranked for %d queries instead of %d", w.Reranked},
+		{"chunked %d documents", w.Chunked}, {"embedded %d texts", w.Embedded}, {"embedded %d queries", w.Queries},
+		{"retrieved for %d queries", w.Retrieved}, {"reranked for %d queries", w.Reranked},
 	} {
-		if x.Alone > 0 {
-			parts = append(parts, fmt.Sprintf(x.what, x.Done, x.Alone))
+		if x.Alone == 0 {
+			continue
 		}
+		part := fmt.Sprintf(x.what, x.Done)
+		if x.Done <= x.Alone {
+			part += fmt.Sprintf(" instead of %d", x.Alone)
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
 }

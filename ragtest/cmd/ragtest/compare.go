@@ -114,10 +114,10 @@ func (c *comparing) run(ctx context.Context, e *env, args []string) error {
 	if len(runs) < 2 {
 		return misuse("found %s, want at least two: OLD and NEW", counted(len(runs), "result", "results"))
 	}
+	tellApart(runs, args)
 	if err := c.checkCorpus(e, runs); err != nil {
 		return err
 	}
-	tellApart(runs, args)
 	comparison, err := await(ctx, func() (*ragtest.Comparison, error) { return ragtest.Compare(runs[0], runs[1], runs[2:]...) })
 	if err != nil {
 		return err
@@ -141,11 +141,11 @@ func (c *comparing) checkCorpus(e *env, runs []*ragtest.Result) error {
 		if r.CorpusFingerprint == runs[0].CorpusFingerprint {
 			continue
 		}
-		what := fmt.Sprintf("the documents of %s are not those of %s: what is relevant may have moved, so that the scores cannot be compared", r.Name, runs[0].Name)
+		what := fmt.Sprintf("the documents of %s are not those of %s: what is relevant may have moved", r.Name, runs[0].Name)
 		if !c.otherCorpus {
-			return fmt.Errorf("%s; -other-corpus compares them nevertheless", what)
+			return fmt.Errorf("%s, so that the scores cannot be compared; -other-corpus compares them nevertheless", what)
 		}
-		fmt.Fprintf(e.stderr, "ragtest compare: %s\n", what)
+		fmt.Fprintf(e.stderr, "ragtest compare: note: %s\n", what)
 	}
 	return nil
 }

@@ -47,6 +47,8 @@ func TestCompareTellsRegressions(t *testing.T) {
 	few, many := writeResult(t, "few", 2, nil), writeResult(t, "many", 10, nil)
 	stale := writeResult(t, "stale", 0, func(r *ragtest.Result) { r.CorpusFingerprint = "another" })
 	other := writeResult(t, "other", 0, func(r *ragtest.Result) { r.Queries[3].ID = "new" })
+	namesake := writeResult(t, "old", 0, func(r *ragtest.Result) { r.CorpusFingerprint = "another" })
+	damaged := writeResult(t, "damaged", 0, func(r *ragtest.Result) { r.Queries[3].Scores[1].Value = 7.5 })
 	for _, test := range []struct {
 		args string
 		code int
@@ -77,6 +79,10 @@ func TestCompareTellsRegressions(t *testing.T) {
 		{old, exitError, "found 1 result, want at least two: OLD and NEW"},
 		{old + " nowhere.json", exitError, "nowhere.json"},
 		{old + " " + stale, exitError, "the documents of stale are not those of old"},
+		{old + " " + namesake, exitError, "the documents of " + strings.TrimSuffix(filepath.ToSlash(namesake), ".json") + " are not those of " + strings.TrimSuffix(filepath.ToSlash(old), ".json")},
+		{old + " " + damaged, exitError, damaged + ": query q03: span_iou is 7.5, want a score between 0 and 1"},
+		{"- -", exitError, "standard input is there twice, as -: want it once"},
+		{old + " - " + many + " -", exitError, "standard input is there twice"},
 		{old + " " + other, exitError, "lacks the query q03"},
 		{"-metric recall " + old + " " + many, exitError, `the runs have no metric "recall" in common: want one of span_recall, span_iou`},
 		{"-margin 2 " + old + " " + many, exitError, "-margin is 2: want a mean loss from 0 to 1"},
@@ -124,6 +130,15 @@ func TestCompareReadsWhatIsCompressedAndStandardInput(t *testing.T) {
 		if code != exitError || stdout != "" || !strings.Contains(stderr, "<stdin>: ") {
 			t.Errorf("%q: exit code %d, stderr %q", bad, code, stderr)
 		}
+	}
+}
+
+func TestCompareNotesOtherDocuments(t *testing.T) {
+	old := writeResult(t, "old", 0, nil)
+	stale := writeResult(t, "stale", 0, func(r *ragtest.Result) { r.CorpusFingerprint = "another" })
+	_, stderr := succeed(t, "compare", "-other-corpus", old, stale)
+	if want := "ragtest compare: note: the documents of stale are not those of old: what is relevant may have moved\n"; stderr != want {
+		t.Errorf("got on standard error %q, want %q", stderr, want)
 	}
 }
 

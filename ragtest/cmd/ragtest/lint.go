@@ -60,6 +60,7 @@ Golden files and LangSmith's, whose documents -corpus names:
 	unlocated         the text of a span has no place in its document, or several
 	moved             the offsets of a span are out of date, but its text was found:
 	                  ragtest convert -to golden writes the new ones
+
 Natural Questions:
 
 	rejected          the place of an answer in the converted page is not certain
@@ -192,6 +193,11 @@ func (l *linting) run(ctx context.Context, e *env, args []string) error {
 	return nil
 }
 
+// asFlags puts the flags in place of the fields of [synth.Linter] that they set.
+var asFlags = strings.NewReplacer("synth.Linter: ", "", "MinChars", "-min-chars", "MaxChars", "-max-chars", "MaxPerDoc", "-max-per-doc",
+	"MaxShared", "-max-shared", "MaxLeakage", "-max-leakage", "MaxBaseline", "-max-baseline", "MaxUnanswerable", "-max-unanswerable",
+	"Ignore names", "-ignore names", `want one of [`, fmt.Sprintf("want one of [%q %q %q ", unlocated, moved, rejected))
+
 // settle checks the flags.
 func (l *linting) settle() error {
 	if l.chunker != "" {
@@ -205,12 +211,15 @@ func (l *linting) settle() error {
 	}
 	own := []string{unlocated, moved, rejected}
 	for _, kind := range l.ignore {
+		if kind == malformed {
+			return misuse("-ignore names %q, which is never passed over", kind)
+		}
 		if !slices.Contains(own, kind) {
 			l.linter.Ignore = append(l.linter.Ignore, synth.Kind(kind))
 		}
 	}
 	if err := l.linter.Validate(); err != nil {
-		return usageError{err}
+		return misuse("%s", asFlags.Replace(err.Error()))
 	}
 	return nil
 }

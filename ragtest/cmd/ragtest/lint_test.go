@@ -143,3 +143,20 @@ func TestLintHelpNamesEveryKind(t *testing.T) {
 		}
 	}
 }
+
+// Mistakes in the flags of lint are told by the names of the flags.
+func TestLintNamesItsFlags(t *testing.T) {
+	for args, want := range map[string]string{
+		"-min-chars -1":                `-min-chars is -1: want 0`,
+		"-max-per-doc -1":              `-max-per-doc is -1: want 0`,
+		"-max-shared 2":                `-max-shared is 2: want 0 to 1`,
+		"-max-unanswerable NaN":        `-max-unanswerable is NaN: want 0 to 1`,
+		"-ignore moved,nothing":        `-ignore names "nothing": want one of ["unlocated" "moved" "rejected" "outside-corpus"`,
+		"-ignore short-span,malformed": `-ignore names "malformed", which is never passed over`,
+	} {
+		code, out, errs := runInProcess(t.Context(), "", append(append([]string{"lint"}, strings.Fields(args)...), "x")...)
+		if code != exitError || out != "" || !strings.HasPrefix(errs, "ragtest lint: "+want) {
+			t.Errorf("ragtest lint %s: exit code %d, stdout %q, stderr %q, want %q", args, code, out, errs, want)
+		}
+	}
+}

@@ -92,6 +92,9 @@ func run(ctx context.Context, e *env, args []string) int {
 	name, args := args[0], args[1:]
 	switch name {
 	case "-h", "-help", "--help", "help":
+		if len(args) > 0 && slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+			args = nil // which commands there are is all the help there is about help
+		}
 		return runHelp(e, all, args)
 	case "-version", "--version":
 		name = "version"

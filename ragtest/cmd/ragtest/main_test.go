@@ -59,6 +59,11 @@ func runInProcess(ctx context.Context, stdin string, args ...string) (code int, 
 
 func TestEveryCommandHasHelp(t *testing.T) {
 	_, list, _ := runInProcess(t.Context(), "", "help")
+	for _, again := range []string{"-h", "-help", "--help", "help"} {
+		if code, told, errs := runInProcess(t.Context(), "", "help", again); code != exitOK || told != list || errs != "" {
+			t.Errorf("ragtest help %s: exit code %d, stdout %q, stderr %q, want what ragtest help prints", again, code, told, errs)
+		}
+	}
 	for _, c := range commands() {
 		if !strings.Contains(list, c.summary) {
 			t.Errorf("ragtest help does not list %s: %s", c.name, list)

@@ -106,6 +106,7 @@ func TestReportOfASweep(t *testing.T) {
 func TestReportErrors(t *testing.T) {
 	result := writeResult(t, "one", 3, nil)
 	chunkLevel := writeResult(t, "two", 3, func(r *ragtest.Result) { r.Level = "chunk" })
+	damaged := writeResult(t, "three", 3, func(r *ragtest.Result) { r.Queries[0].Scores[0].Value = -1 })
 	t.Setenv(stepSummary, "")
 	for _, test := range []struct {
 		args []string
@@ -114,6 +115,8 @@ func TestReportErrors(t *testing.T) {
 		{nil, "found no result, want at least one"},
 		{[]string{"-plot-forms", "pdf", result}, `-plot-forms has "pdf"`},
 		{[]string{"-html", "-", "-markdown", "-", result}, "are both -"},
+		{[]string{"-html", "page.html", "-", "-"}, "standard input is there twice"},
+		{[]string{"-html", "-", damaged}, "query q00: span_recall is -1, want a score between 0 and 1"},
 		{[]string{"-step-summary", result}, "$GITHUB_STEP_SUMMARY is not set"},
 		{[]string{"-corpus", filepath.Join(handbookData, "handbook"), result}, "its documents are not those of any of the results"},
 		{[]string{"-corpus", "nowhere", result}, "nowhere"},

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rageval/rageval/ragtest"
 	"github.com/rageval/rageval/ragtest/sweep"
@@ -28,6 +29,13 @@ func parseResult(path string, data []byte) (*ragtest.Result, error) {
 	var r ragtest.Result
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, q := range r.Queries {
+		for _, s := range q.Scores {
+			if !(s.Value >= 0 && s.Value <= 1) {
+				return nil, fmt.Errorf("%s: query %s: %s is %v, want a score between 0 and 1", path, q.ID, s.Metric, s.Value)
+			}
+		}
 	}
 	return &r, nil
 }
@@ -70,6 +78,9 @@ type reading struct {
 // and reports of sweeps, whose results are in the folder beside them.
 func readResults(in *inputs, e *env, args []string) (reading, error) {
 	var all reading
+	if i := slices.Index(args, "-"); i >= 0 && slices.Contains(args[i+1:], "-") {
+		return all, misuse("standard input is there twice, as -: want it once")
+	}
 	for _, arg := range args {
 		name, err := in.name(e, arg)
 		if err != nil {

@@ -291,6 +291,9 @@ func (s *sweeping) runGrid(ctx context.Context, e *env, settings sweepfile.Setti
 	grid.Name = sweepName(settings)
 	grid.Corpus, grid.Queries, grid.Shard = data.corpus, data.tokens, shard
 	if out.dir != "" {
+		if err := os.MkdirAll(out.cells(), 0o777); err != nil {
+			return fmt.Errorf("making the output directory: %w", err)
+		}
 		grid.Dir, grid.Visit = out.cells(), out.keepResult
 	}
 	done, total := 0, 0

@@ -278,6 +278,10 @@ func TestSweepErrors(t *testing.T) {
 	t.Setenv(jobIndex, "8")
 	t.Setenv("OPENAI_API_KEY", "")
 	dir := t.TempDir()
+	taken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(taken, "cells"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	golden := filepath.Join(handbookData, "handbook.golden.jsonl")
 	fixed := func(more ...string) []string { return handbookArgs(dir, append(more, "-chunker", "fixed/size=100")...) }
 	for _, test := range []struct {
@@ -305,6 +309,7 @@ func TestSweepErrors(t *testing.T) {
 		{fixed("-rerankers", "tei"), "tei"},
 		{fixed("-data-form", "chroma"), "-corpus means nothing for the form chroma"},
 		{fixed("-output-dir", golden), "making the output directory: mkdir " + golden},
+		{fixed("-output-dir", taken), "making the output directory: mkdir " + filepath.Join(taken, "cells")},
 		{fixed("-mode", "context", "-output-dir", golden), "making the output directory: mkdir " + golden},
 		{fixed("-partial"), "-partial means nothing without -merge"},
 		{fixed("-mode", "context", "-budget", "10 tokens"), "budget means nothing in mode context"},
@@ -329,6 +334,21 @@ func TestErrorsOfTheFileHaveItsPlace(t *testing.T) {
 	want := regexp.MustCompile(`^ragtest sweep: ` + regexp.QuoteMeta(config) + `:4:12: .*\nragtest sweep: ` + regexp.QuoteMeta(config) + `:5:1: .*\n$`)
 	if code != exitError || !want.MatchString(stderr) {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
+	}
+}
+
+// Names in the file of what the command cannot make have their places, too.
+func TestUnknownNamesHaveTheirPlace(t *testing.T) {
+	for extra, want := range map[string]string{
+		"embedders: [bm25, nope]\n": `4:19: key "embedders": embedder "nope" is unknown`,
+		"rerankers: best\n":         `4:12: key "rerankers": reranker "best" is unknown`,
+		"metrics:\n- recall\n":      `5:3: key "metrics": metric "recall" is unknown`,
+	} {
+		config := handbookConfig(t, t.TempDir(), extra+"configurations:\n  a: paragraph\n")
+		code, _, stderr := runInProcess(t.Context(), "", "sweep", "-config", config)
+		if code != exitError || !strings.HasPrefix(stderr, "ragtest sweep: "+config+":"+want) {
+			t.Errorf("%q: exit code %d, stderr\n%s, want %s", extra, code, stderr, want)
+		}
 	}
 }
 

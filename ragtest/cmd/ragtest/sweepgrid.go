@@ -58,29 +58,29 @@ func newGrid(settings sweepfile.Settings) (_ *grid, err error) {
 	for _, name := range settings.Metrics {
 		i := slices.IndexFunc(spanMetrics, func(m ragtest.TokenMetric) bool { return m.Name() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("metric %q is unknown: want one of %s", name, strings.Join(names(spanMetrics), ", "))
+			return nil, settings.At("metrics", name, fmt.Errorf("metric %q is unknown: want one of %s", name, strings.Join(names(spanMetrics), ", ")))
 		}
 		g.Metrics = append(g.Metrics, spanMetrics[i])
 	}
 	for _, spec := range settings.Rerankers {
 		r, err := newReranker(spec)
 		if err != nil {
-			return nil, err
+			return nil, settings.At("rerankers", spec, err)
 		}
 		g.Rerankers = append(g.Rerankers, r)
 	}
 	sources := map[string]string{} // what a name makes, as it calls itself
 	allowed := map[string][]string{}
 	for _, c := range settings.Configurations {
-		specs := c.Embedders
+		key, specs := "configurations."+c.Name+".embedders", c.Embedders
 		if specs == nil {
-			specs = settings.Embedders
+			key, specs = "embedders", settings.Embedders
 		}
 		for _, spec := range specs {
 			if sources[spec] == "" {
 				name, err := g.addSource(spec, settings.OutputDir)
 				if err != nil {
-					return nil, err
+					return nil, settings.At(key, spec, err)
 				}
 				for other, same := range sources {
 					if same == name {

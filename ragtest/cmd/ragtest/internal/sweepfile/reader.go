@@ -21,6 +21,8 @@ type reader struct {
 	dir  string // that paths are relative to; "": they stay as they are
 	key  string // that is being read
 	errs []error
+
+	places map[named]string
 }
 
 // shownErrors is how many errors are listed.
@@ -55,7 +57,11 @@ func (r *reader) at(line, column int, what string) error {
 	if r.file == "" {
 		return errors.New(what)
 	}
-	return fmt.Errorf("%s:%d:%d: %s", r.file, max(line, 1), max(column, 1), what)
+	return fmt.Errorf("%s: %s", r.place(line, column), what)
+}
+
+func (r *reader) place(line, column int) string {
+	return fmt.Sprintf("%s:%d:%d", r.file, max(line, 1), max(column, 1))
 }
 
 // document returns the value of the only document in data.
@@ -174,6 +180,24 @@ func (r *reader) text(n *yaml.Node, use func(string)) {
 	}
 }
 
+// name calls use with a text, whose place is kept.
+func (r *reader) name(n *yaml.Node, use func(string)) {
+	r.text(n, func(name string) {
+		r.keepPlace(n, name)
+		use(name)
+	})
+}
+
+func (r *reader) keepPlace(n *yaml.Node, name string) {
+	if r.file == "" {
+		return
+	}
+	if r.places == nil {
+		r.places = make(map[named]string)
+	}
+	r.places[named{r.key, name}] = r.place(n.Line, n.Column)
+}
+
 // path calls use with a path, which may be empty, relative to the folder of the file.
 func (r *reader) path(n *yaml.Node, use func(string)) {
 	if s := follow(n); is(s, "!!str") && s.Value == "" {
@@ -250,6 +274,7 @@ func (r *reader) components(n *yaml.Node, use func([]string)) {
 			if path, ok := strings.CutPrefix(name, ModelPrefix); ok && path != "" {
 				name = ModelPrefix + r.resolve(path)
 			}
+			r.keepPlace(e, name)
 			use(name)
 		})
 	}, use)

@@ -2,6 +2,7 @@ package sweepfile
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,21 @@ type Settings struct {
 	Embedders       []string // of configurations that name none
 	Rerankers       []string // nil: none
 	Configurations  []Configuration
+
+	places map[named]string // in the file; of what it names that this package does not know
+}
+
+// named is an element of the list of names under a key.
+type named struct{ key, name string }
+
+// At returns err, which is about a name in the list under a key, such as metrics or
+// configurations.large.embedders, with the place of that name in the file, if it is from
+// there.
+func (s *Settings) At(key, name string, err error) error {
+	if place := s.places[named{key, name}]; place != "" {
+		return fmt.Errorf("%s: key %q: %w", place, key, err)
+	}
+	return err
 }
 
 // Budget is a size of context.
@@ -87,7 +103,7 @@ var keys = []key{
 	{"k_values", numbers, func(r *reader, s *Settings, n *yaml.Node) { r.numbers(n, 1, maxNumber, into(&s.KValues)) }},
 	{"fetch_k", numbers, func(r *reader, s *Settings, n *yaml.Node) { r.numbers(n, 1, maxNumber, into(&s.FetchK)) }},
 	{"budget", text, func(r *reader, s *Settings, n *yaml.Node) { r.budget(n, into(&s.Budget)) }},
-	{"metrics", texts, func(r *reader, s *Settings, n *yaml.Node) { distinct(r, n, r.text, into(&s.Metrics)) }},
+	{"metrics", texts, func(r *reader, s *Settings, n *yaml.Node) { distinct(r, n, r.name, into(&s.Metrics)) }},
 	{"max_unlocated", number, func(r *reader, s *Settings, n *yaml.Node) { r.number(n, 0, maxNumber, into(&s.MaxUnlocated)) }},
 	{"output_dir", text, func(r *reader, s *Settings, n *yaml.Node) { r.path(n, into(&s.OutputDir)) }},
 	{"embedders", texts, func(r *reader, s *Settings, n *yaml.Node) { r.components(n, into(&s.Embedders)) }},
@@ -143,6 +159,7 @@ func Parse(path string, data []byte) (Settings, error) {
 	if err := r.failure(); err != nil {
 		return Settings{}, err
 	}
+	s.places = r.places
 	return s, nil
 }
 
@@ -167,6 +184,8 @@ func (s *Settings) Override(name, value string) error {
 			n.Content = append(n.Content, scalar(strings.TrimSpace(element)))
 		}
 	}
+	s.places = maps.Clone(s.places)
+	maps.DeleteFunc(s.places, func(n named, _ string) bool { return n.key == name })
 	r := &reader{}
 	keys[i].read(r, s, n)
 	return r.failure()
