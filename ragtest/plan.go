@@ -366,7 +366,7 @@ func (p *TokenPlan) restore(run *engine[chunkers.PositionAwareChunk], part *Toke
 	for _, c := range known {
 		run.known[l.identity(c)]++
 	}
-	l.positions = map[spans.Span]linePosition{}
+	l.elsewhere = map[spans.Span]placedText{}
 	retrieved := make([][]ScoredChunk[chunkers.PositionAwareChunk], len(part.Hits))
 	for q, hits := range part.Hits {
 		times := map[identity]int{}
@@ -374,7 +374,7 @@ func (p *TokenPlan) restore(run *engine[chunkers.PositionAwareChunk], part *Toke
 			id := l.identity(h.Chunk)
 			times[id]++
 			run.known[id] = max(run.known[id], times[id])
-			l.positions[h.Chunk.Span] = linePosition{h.Line, h.Column}
+			l.elsewhere[h.Chunk.Span] = placedText{h.Line, h.Column, h.Chunk.Text}
 			retrieved[q] = append(retrieved[q], ScoredChunk[chunkers.PositionAwareChunk]{Chunk: h.Chunk, Score: float64(h.Score)})
 		}
 	}
