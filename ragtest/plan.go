@@ -361,6 +361,7 @@ func (p *TokenPlan) restore(run *engine[chunkers.PositionAwareChunk], part *Toke
 	}
 	run.diagnostics.DuplicateChunks = part.Chunks - part.Texts.ChunkIDs
 	run.diagnostics.EmbeddedTexts = part.Texts.Texts
+	run.retriever.(*dense[chunkers.PositionAwareChunk]).chars = part.Texts.Chars
 	run.indexed = known
 	run.known = map[identity]int{}
 	for _, c := range known {

@@ -52,10 +52,16 @@ func TestAllRoutesGiveTheResultOfEvaluate(t *testing.T) {
 		}
 		e.Repeat = r.IntN(3)
 		depth := max(e.K, e.FetchK)
+		alone, err := once.Prepare(t.Context(), nil, depth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var embedded int
 		judge := func(p *ragtest.PreparedTokenLevel, err error) (*ragtest.Result, error) {
 			if err != nil {
 				return nil, err
 			}
+			embedded = p.EmbeddedCharacters()
 			// What was ranked and judged before must not show.
 			if _, err := p.Rank(t.Context(), backwards{}, 1); err != nil {
 				return nil, err
@@ -136,9 +142,13 @@ func TestAllRoutesGiveTheResultOfEvaluate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			embedded = alone.EmbeddedCharacters() // unless the route tells, too
 			got, err := route.take(route.e)
 			if err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, route.name, err)
+			}
+			if embedded != alone.EmbeddedCharacters() {
+				t.Errorf("seed %d, %s: got %d characters embedded, want %d", seed, route.name, embedded, alone.EmbeddedCharacters())
 			}
 			if got.Components.Store == "compact" {
 				got.Components.Store, got.Diagnostics.IndexBytes, got.Budgets = want.Components.Store, want.Diagnostics.IndexBytes, want.Budgets

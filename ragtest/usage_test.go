@@ -66,7 +66,9 @@ func TestStepsReportNoUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := func(s ragtest.Score) bool { return s.Metric == "retrieved_characters" || s.Metric == "embedded_texts" || s.Metric == "index_bytes" }
+	free := func(s ragtest.Score) bool {
+		return s.Metric == "retrieved_characters" || s.Metric == "embedded_texts" || s.Metric == "index_bytes"
+	}
 	if len(r.Diagnostics.Usage) > 0 || len(r.Budgets) != 3 || !free(r.Budgets[0]) || !free(r.Budgets[1]) || !free(r.Budgets[2]) {
 		t.Errorf("got the usage %v and the budgets %v, want no usage", r.Diagnostics.Usage, r.Budgets)
 	}
