@@ -68,8 +68,8 @@ type survey struct {
 
 // Plan plans an evaluation of e.Corpus in parts, in which depth candidates are retrieved
 // for each query. It chunks the documents that hold relevant text, and embeds the
-// queries and those chunks of them that hold it. Name, Reranker, K and FetchK of e are
-// not used. A plan needs an Embedder and a Chunker, and no Store: it is an error if one
+// queries and those chunks of them that hold it. Name, Reranker, K, FetchK and Repeat of
+// e are not used. A plan needs an Embedder and a Chunker, and no Store: it is an error if one
 // is set, or a Retriever.
 func (e TokenLevel) Plan(ctx context.Context, depth int) (*TokenPlan, error) {
 	run, err := e.planner(depth)

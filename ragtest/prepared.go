@@ -116,7 +116,7 @@ type PreparedTokenLevel struct {
 // Prepare embeds and indexes the chunks, which [TokenLevel.Chunk] made with the
 // corpus and the chunker of e, embeds the queries and retrieves depth candidates for
 // each of them. The chunks may be nil: then it also chunks the corpus, if e has a
-// Chunker. Name, Reranker, K and FetchK of e are not used.
+// Chunker. Name, Reranker, K, FetchK and Repeat of e are not used.
 func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int) (*PreparedTokenLevel, error) {
 	return e.prepare(ctx, chunks, nil, depth)
 }
