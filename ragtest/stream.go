@@ -51,8 +51,8 @@ func (e TokenLevel) EvaluateStream(ctx context.Context, docs iter.Seq2[*spans.Do
 }
 
 // RunTokenLevelStream evaluates e as [TokenLevel.EvaluateStream] does, within a test as
-// [RunTokenLevel] has it. In a benchmark it fails: there is no index that could be
-// searched again and again.
+// [RunTokenLevel] has it. The documents that its Baseline names stay in memory, too. In a
+// benchmark it fails: there is no index that could be searched again and again.
 func RunTokenLevelStream(tb testing.TB, e TokenLevel, docs iter.Seq2[*spans.Document, error], thresholds ...TokenThreshold) *Result {
 	tb.Helper()
 	if _, ok := tb.(bencher); ok {
