@@ -78,6 +78,14 @@ type gate struct {
 	tokens     chunkers.Length
 	severities Severities
 	corpus     *spans.Corpus
+	streamed   string // the fingerprint of the corpus, if it was streamed: corpus has only some of it
+}
+
+func (g gate) fingerprint() string {
+	if g.streamed != "" {
+		return g.streamed
+	}
+	return g.corpus.Fingerprint()
 }
 
 func (g gate) validate() error {
@@ -205,10 +213,10 @@ func (g gate) staleTruth(tb testing.TB, name string, err error) (_ *Result, ok b
 		return nil, false
 	}
 	old, unread := readBaseline(tb, g.path)
-	if unread != nil || old.CorpusFingerprint == g.corpus.Fingerprint() {
+	if unread != nil || old.CorpusFingerprint == g.fingerprint() {
 		return nil, false
 	}
-	r := &Result{Name: name, Level: old.Level, CorpusFingerprint: g.corpus.Fingerprint(), Baseline: &BaselineResult{Path: g.path, Margin: g.margin}}
+	r := &Result{Name: name, Level: old.Level, CorpusFingerprint: g.fingerprint(), Baseline: &BaselineResult{Path: g.path, Margin: g.margin}}
 	g.stale(old, r.Baseline)
 	text := fmt.Sprintf("ragtest: %s\nthe ground truth does not fit the corpus: %v", staleText(tb, old, r), err)
 	if g.severities.LabelsStale == Fail {
@@ -217,6 +225,24 @@ func (g gate) staleTruth(tb testing.TB, name string, err error) (_ *Result, ok b
 	}
 	g.severities.LabelsStale.do(tb, "%s", text)
 	return r, true
+}
+
+// baselineDocuments returns the documents that have the relevant text of the baseline
+// at path, if there is one.
+func baselineDocuments(tb testing.TB, path string) (list []spans.DocumentID) {
+	if path == "" {
+		return nil
+	}
+	old, err := readBaseline(tb, path)
+	if err != nil {
+		return nil // whoever compares with it says so
+	}
+	for _, q := range old.Queries {
+		for _, p := range q.Relevant {
+			list = append(list, p.Doc)
+		}
+	}
+	return list
 }
 
 func staleText(tb testing.TB, old, r *Result) string {

@@ -187,6 +187,15 @@ func TestStaleGroundTruth(t *testing.T) {
 			}
 			return func(tb testing.TB) { ragtest.RunTokenLevel(testGate{tb}, e) }
 		},
+		"stream": func(changed bool, s ragtest.Severities) func(tb testing.TB) {
+			e := fruit(t)
+			docs := streamOf(e.Corpus)
+			e.Baseline, e.Severities, e.Corpus = path, s, nil
+			if changed {
+				docs = streamOf(corpus(t, "a.md", "äpfel\nban", "b.md", "cherries\n"))
+			}
+			return func(tb testing.TB) { ragtest.RunTokenLevelStream(testGate{tb}, e, docs) }
+		},
 		"chunk": func(changed bool, s ragtest.Severities) func(tb testing.TB) {
 			e := fruitChunks(t)
 			e.Baseline, e.Severities = path, s
@@ -210,7 +219,7 @@ func TestStaleGroundTruth(t *testing.T) {
 			wantAll(t, said(run(false, ragtest.Severities{})), "wrote the scores of ")
 			update("")
 			got := said(run(true, ragtest.Severities{}))
-			survival := map[string]string{"token": "of its 2 relevant passages, 0 (0.0 %)", "chunk": "of its 3 relevant passages, 2 (66.7 %)", "document": "of its 2 relevant passages, 1 (50.0 %)"}[name]
+			survival := map[string]string{"token": "of its 2 relevant passages, 0 (0.0 %)", "stream": "of its 2 relevant passages, 0 (0.0 %)", "chunk": "of its 3 relevant passages, 2 (66.7 %)", "document": "of its 2 relevant passages, 1 (50.0 %)"}[name]
 			wantAll(t, got, "fatal: ragtest: labels stale: the corpus is not that of the baseline ", survival, "the ground truth does not fit the corpus: ")
 			if strings.Count(got, "fatal: ") != 1 {
 				t.Errorf("got %s, want one failure", got)
@@ -224,6 +233,47 @@ func TestStaleGroundTruth(t *testing.T) {
 				t.Errorf("without a baseline: got %s", got)
 			}
 		})
+	}
+}
+
+// Of a stream only some documents are kept: they must do for a baseline.
+func TestStreamWithBaseline(t *testing.T) {
+	list := []string{"a.md", "apples\n", "b.md", "bananas\n", "c.md", "cherries\n"}
+	e := ragtest.TokenLevel{Chunker: placedLines{}, Embedder: letters{}, Baseline: filepath.Join(t.TempDir(), "gate.json"),
+		Queries: []ragtest.TokenQuery{{Query: ragtest.Query{ID: "q", Text: "bananas"}, Relevant: []spans.Span{{Doc: "b.md", Start: 0, End: 7}}}}}
+	said := func(e ragtest.TokenLevel, list ...string) string {
+		docs := streamOf(corpus(t, list...))
+		return strings.Join(record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevelStream(testGate{tb}, e, docs) }), "\n")
+	}
+	t.Setenv("RAGTEST_UPDATE", "1")
+	wantAll(t, said(e, list...), "wrote the scores of 1 query")
+	t.Setenv("RAGTEST_UPDATE", "")
+	bad := e
+	bad.Queries = []ragtest.TokenQuery{{Query: e.Queries[0].Query, Relevant: []spans.Span{{Doc: "b.md", Start: 0, End: 99}}}}
+	if got := said(bad, list...); strings.Contains(got, "stale") || !strings.Contains(got, "fatal: ragtest: query q") {
+		t.Errorf("ground truth that never fitted: got %s", got)
+	}
+	moved := e
+	moved.Queries = []ragtest.TokenQuery{{Query: e.Queries[0].Query, Relevant: []spans.Span{{Doc: "c.md", Start: 0, End: 8}}}}
+	wantAll(t, said(moved, append(list, "d.md", "dates\n")...), "labels stale: ", "of its 1 relevant passage, 1 (100.0 %)")
+}
+
+func TestStreamThatCannotBeReadIsNotMeasured(t *testing.T) {
+	e := fruit(t)
+	all := streamOf(e.Corpus)
+	e.Corpus = nil
+	for failing := range 3 { // the stream is read three times
+		times := 0
+		docs := func(yield func(*spans.Document, error) bool) {
+			if times++; times > failing {
+				yield(nil, errors.New("no network"))
+				return
+			}
+			all(yield)
+		}
+		e.Severities.CouldNotMeasure = ragtest.Skip
+		said := strings.Join(record(t, &recorder{}, func(tb testing.TB) { ragtest.RunTokenLevelStream(testGate{tb}, e, docs) }), "\n")
+		wantAll(t, said, "skip: ragtest: could not measure: reading document number 0: no network")
 	}
 }
 

@@ -80,7 +80,7 @@ func RunDocumentLevel(tb testing.TB, e DocumentLevel, thresholds ...DocumentThre
 	tb.Helper()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	g := gate{e.Baseline, e.Margin, e.Budgets, e.Tokens, e.Severities, e.Corpus}
+	g := gate{e.Baseline, e.Margin, e.Budgets, e.Tokens, e.Severities, e.Corpus, ""}
 	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return e.engine(thresholds) })
 }
 

@@ -118,7 +118,8 @@ type ChunkLevel struct {
 //  3. Each distinct text is embedded once, in batches, and all chunks are added
 //     to the store in order; or Retriever.Index receives them.
 //  4. All queries are embedded once, and FetchK candidates retrieved for each.
-//  5. Reranker reorders the candidates of each query; the first K remain.
+//  5. Reranker reorders the candidates of each query; the first K remain, as many of
+//     them as TokenBudget has room for.
 //  6. Each query is scored by each metric; a metric's score is its mean over
 //     the queries.
 //  7. Retrieving, reranking and scoring are done Repeat times.

@@ -581,13 +581,14 @@ func TestRunTokenLevelStream(t *testing.T) {
 
 // FuzzTokenPart reads what may be a part, and merges it.
 func FuzzTokenPart(f *testing.F) {
-	e := ragtest.TokenLevel{Corpus: corpus(f, "a", "red apples\ngreen apples\n", "b", "red plums\n"), Chunker: placedLines{}, Embedder: letters{},
+	docs := streamOf(corpus(f, "a", "red apples\ngreen apples\n", "b", "red plums\n"))
+	e := ragtest.TokenLevel{Chunker: placedLines{}, Embedder: letters{},
 		Queries: []ragtest.TokenQuery{{Query: ragtest.Query{Text: "what is red"}, Relevant: []spans.Span{{Doc: "a", Start: 0, End: 10}}}}}
-	plan, err := e.Plan(context.Background(), 2)
+	plan, err := e.PlanStream(context.Background(), 2, docs)
 	if err != nil {
 		f.Fatal(err)
 	}
-	part, err := plan.Shard(context.Background(), 0, 1)
+	part, err := plan.Part(context.Background(), 0, docs)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -599,6 +600,7 @@ func FuzzTokenPart(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(string(data), "1", "-1")))
 	f.Add([]byte(strings.ReplaceAll(string(data), `"hits":[[`, `"hits":[[],[`)))
 	f.Add([]byte(strings.ReplaceAll(string(data), `"bounds":[[`, `"bounds":[[9,`)))
+	f.Add([]byte(strings.ReplaceAll(string(data), `"text":"red plums"`, `"text":""`))) // of a document that the plan has not
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p ragtest.TokenPart
 		if err := json.Unmarshal(data, &p); err != nil {

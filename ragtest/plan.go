@@ -68,8 +68,8 @@ type survey struct {
 
 // Plan plans an evaluation of e.Corpus in parts, in which depth candidates are retrieved
 // for each query. It chunks the documents that hold relevant text, and embeds the
-// queries and those chunks of them that hold it. Name, Reranker, K and FetchK of e are
-// not used. A plan needs an Embedder and a Chunker, and no Store: it is an error if one
+// queries and those chunks of them that hold it. Name, Reranker, K, FetchK and Repeat of
+// e are not used. A plan needs an Embedder and a Chunker, and no Store: it is an error if one
 // is set, or a Retriever.
 func (e TokenLevel) Plan(ctx context.Context, depth int) (*TokenPlan, error) {
 	run, err := e.planner(depth)
@@ -361,12 +361,13 @@ func (p *TokenPlan) restore(run *engine[chunkers.PositionAwareChunk], part *Toke
 	}
 	run.diagnostics.DuplicateChunks = part.Chunks - part.Texts.ChunkIDs
 	run.diagnostics.EmbeddedTexts = part.Texts.Texts
+	run.retriever.(*dense[chunkers.PositionAwareChunk]).chars = part.Texts.Chars
 	run.indexed = known
 	run.known = map[identity]int{}
 	for _, c := range known {
 		run.known[l.identity(c)]++
 	}
-	l.positions = map[spans.Span]linePosition{}
+	l.elsewhere = map[spans.Span]placedText{}
 	retrieved := make([][]ScoredChunk[chunkers.PositionAwareChunk], len(part.Hits))
 	for q, hits := range part.Hits {
 		times := map[identity]int{}
@@ -374,7 +375,7 @@ func (p *TokenPlan) restore(run *engine[chunkers.PositionAwareChunk], part *Toke
 			id := l.identity(h.Chunk)
 			times[id]++
 			run.known[id] = max(run.known[id], times[id])
-			l.positions[h.Chunk.Span] = linePosition{h.Line, h.Column}
+			l.elsewhere[h.Chunk.Span] = placedText{h.Line, h.Column, h.Chunk.Text}
 			retrieved[q] = append(retrieved[q], ScoredChunk[chunkers.PositionAwareChunk]{Chunk: h.Chunk, Score: float64(h.Score)})
 		}
 	}

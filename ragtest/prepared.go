@@ -116,7 +116,7 @@ type PreparedTokenLevel struct {
 // Prepare embeds and indexes the chunks, which [TokenLevel.Chunk] made with the
 // corpus and the chunker of e, embeds the queries and retrieves depth candidates for
 // each of them. The chunks may be nil: then it also chunks the corpus, if e has a
-// Chunker. Name, Reranker, K and FetchK of e are not used.
+// Chunker. Name, Reranker, K, FetchK and Repeat of e are not used.
 func (e TokenLevel) Prepare(ctx context.Context, chunks *TokenChunks, depth int) (*PreparedTokenLevel, error) {
 	return e.prepare(ctx, chunks, nil, depth)
 }
@@ -240,8 +240,8 @@ func (r *TokenRanking) Recall(query int, chunks []ScoredChunk[chunkers.PositionA
 // Judge scores the first k chunks of each query. The result is equal to that of
 // [TokenLevel.Evaluate] with this name, K, reranker and, if there is a reranker, the
 // FetchK of the ranking, provided that the retriever's first chunks do not depend on
-// how many it is asked for, except that Diagnostics has no Usage, since what several
-// evaluations share belongs to none. Trace and Elapsed are those of all steps so far.
+// how many it is asked for, except that there is no Usage, in Diagnostics or Budgets,
+// since what several evaluations share belongs to none. Trace and Elapsed are those of all steps so far.
 func (r *TokenRanking) Judge(ctx context.Context, name string, k int) (*Result, error) {
 	e := r.prepared.given
 	e.Name, e.K, e.Reranker = name, k, r.reranker
@@ -270,6 +270,7 @@ func (r *TokenRanking) Judge(ctx context.Context, name string, k int) (*Result, 
 		return nil, err
 	}
 	result.Diagnostics.Usage = nil
+	result.Budgets = result.measureBudgets()
 	return result, nil
 }
 

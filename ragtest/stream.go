@@ -39,7 +39,7 @@ import (
 // for each document, to count them. With EquivalentText, all documents that have the text
 // count as holding relevant text. Store must be nil, and Retriever too.
 func (e TokenLevel) EvaluateStream(ctx context.Context, docs iter.Seq2[*spans.Document, error]) (*Result, error) {
-	s, err := e.openStream(ctx, docs)
+	s, err := e.openStream(ctx, docs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func (e TokenLevel) EvaluateStream(ctx context.Context, docs iter.Seq2[*spans.Do
 }
 
 // RunTokenLevelStream evaluates e as [TokenLevel.EvaluateStream] does, within a test as
-// [RunTokenLevel] has it. In a benchmark it fails: there is no index that could be
-// searched again and again.
+// [RunTokenLevel] has it. The documents that its Baseline names stay in memory, too. In a
+// benchmark it fails: there is no index that could be searched again and again.
 func RunTokenLevelStream(tb testing.TB, e TokenLevel, docs iter.Seq2[*spans.Document, error], thresholds ...TokenThreshold) *Result {
 	tb.Helper()
 	if _, ok := tb.(bencher); ok {
@@ -63,19 +63,23 @@ func RunTokenLevelStream(tb testing.TB, e TokenLevel, docs iter.Seq2[*spans.Docu
 	defer cancel()
 	name := e.Name
 	e.Name = cmp.Or(e.Name, tb.Name())
-	s, err := e.openStream(ctx, docs)
-	if err != nil {
-		tb.Fatalf("ragtest: %v", err)
-		return nil
+	s, err := e.openStream(ctx, docs, baselineDocuments(tb, e.Baseline))
+	g := gate{path: e.Baseline, margin: e.Margin, budgets: e.Budgets, tokens: e.Tokens, severities: e.Severities}
+	if err == nil {
+		g.corpus, g.streamed = s.given.Corpus, s.sum.fingerprint()
 	}
-	g := gate{e.Baseline, e.Margin, e.Budgets, e.Tokens, e.Severities, s.given.Corpus}
-	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) { return s.engine(thresholds) })
+	return run(tb, name, g, e.Reporters, thresholds, func() (*engine[chunkers.PositionAwareChunk], error) {
+		if err != nil {
+			return nil, err
+		}
+		return s.engine(thresholds)
+	})
 }
 
 // PlanStream is [TokenLevel.Plan] for documents that need not fit into memory: e.Corpus
 // is nil, and docs is iterated twice. See [TokenLevel.EvaluateStream].
 func (e TokenLevel) PlanStream(ctx context.Context, depth int, docs iter.Seq2[*spans.Document, error]) (*TokenPlan, error) {
-	s, err := e.openStream(ctx, docs)
+	s, err := e.openStream(ctx, docs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +94,21 @@ type documentStream struct {
 	sum   streamSum
 }
 
-// openStream reads the documents for those that the ground truth names.
-func (e TokenLevel) openStream(ctx context.Context, docs iter.Seq2[*spans.Document, error]) (*documentStream, error) {
+// unreadError says that a stream could not be read.
+type unreadError struct{ error }
+
+func (e unreadError) Unwrap() error { return e.error }
+
+// openStream reads the documents for those that the ground truth names, and others that
+// are to be kept.
+func (e TokenLevel) openStream(ctx context.Context, docs iter.Seq2[*spans.Document, error], others []spans.DocumentID) (*documentStream, error) {
 	if e.Corpus != nil {
 		return nil, errors.New("field Corpus: it is set, but the documents are streamed: want nil")
 	}
 	s := &documentStream{given: e, docs: docs, named: e.holding(nil), sum: streamSum{countsIDs: true}}
+	for _, id := range others {
+		s.named[id] = true
+	}
 	var kept []*spans.Document
 	err := eachDocument(ctx, s.sum.of(docs), func(number int, doc *spans.Document) error {
 		if number == 0 || s.named[doc.ID()] { // a corpus has at least one
@@ -104,7 +117,7 @@ func (e TokenLevel) openStream(ctx context.Context, docs iter.Seq2[*spans.Docume
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, unreadError{err}
 	}
 	if s.sum.documents == 0 {
 		return nil, errors.New("the stream has no document, want at least one")

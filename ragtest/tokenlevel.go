@@ -31,8 +31,8 @@ type tokenLevel struct {
 	places  places                        // of the indexed chunks; nil without a chunker
 	spanOf  []spans.Span                  // theirs, by insertion order
 	lines   map[spans.DocumentID][]int
-	// positions are those of spans of documents that corpus has not; nil: it has all.
-	positions map[spans.Span]linePosition
+	// elsewhere are chunks of documents that corpus may not have; nil: it has all.
+	elsewhere map[spans.Span]placedText
 
 	tokens      *tokenCounter
 	tokenBudget int
@@ -46,8 +46,11 @@ type tokenLevel struct {
 	hitIndex coverage.Index
 }
 
-// linePosition is where a span begins.
-type linePosition struct{ line, column int }
+// placedText is the text of a span, and where that begins.
+type placedText struct {
+	line, column int
+	text         string
+}
 
 func (e TokenLevel) engine(thresholds []TokenThreshold) (*engine[chunkers.PositionAwareChunk], error) {
 	began := time.Now()
@@ -239,7 +242,7 @@ func (l *tokenLevel) passages(set spans.Set) ([]Passage, error) {
 // position returns the line and the column, in characters, at which a span begins,
 // both from 1.
 func (l *tokenLevel) position(s spans.Span) (line, column int) {
-	if at, ok := l.positions[s]; ok {
+	if at, ok := l.elsewhere[s]; ok {
 		return at.line, at.column
 	}
 	doc, _ := l.corpus.Document(s.Doc)
@@ -279,10 +282,15 @@ func lineStarts(text string) []int {
 	}
 }
 
-// slice returns the text of a span within the corpus.
+// slice returns the text of a span within the corpus, or of a chunk elsewhere.
 func (l *tokenLevel) slice(s spans.Span) (string, error) {
-	doc, _ := l.corpus.Document(s.Doc)
-	return doc.Slice(s)
+	if doc, ok := l.corpus.Document(s.Doc); ok {
+		return doc.Slice(s)
+	}
+	if text := l.elsewhere[s].text; text != "" {
+		return text, nil
+	}
+	return "", fmt.Errorf("the text of %v is not known", s)
 }
 
 func (l *tokenLevel) relevantText(query int) int { return l.answer(query).set.Len() }

@@ -124,6 +124,7 @@ func (p *TokenPool) Prepare(ctx context.Context, chunker chunkers.PositionAwareC
 		return nil, errors.New("preparing an evaluation: it is not the turn of these chunks in their pool")
 	}
 	t := p.next[0]
+	p.next[0] = nil // lest they stay in memory
 	p.next = p.next[1:]
 	defer t.release()
 	e := p.common

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rageval/rageval/chunkers"
@@ -123,6 +124,27 @@ func TestPoolIsUsedInOrder(t *testing.T) {
 			t.Errorf("step %d: got error %v", i, err)
 		}
 	}
+}
+
+func TestPoolKeepsNoChunksThatAreDone(t *testing.T) {
+	e, all := pooled(t)
+	chunks := chunked(t, e, all)
+	pool, err := ragtest.NewTokenPool(e, chunks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := weak.Make(chunks[0])
+	for i := range 2 {
+		if _, err := pool.Prepare(t.Context(), all[i], chunks[i], 2); err != nil {
+			t.Fatal(err)
+		}
+		chunks[i] = nil
+	}
+	runtime.GC()
+	if first.Value() != nil {
+		t.Error("the chunks that were prepared first are still in memory")
+	}
+	runtime.KeepAlive(pool)
 }
 
 // What an embedder does wrong is told as it is of a single evaluation.

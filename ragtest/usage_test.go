@@ -50,6 +50,33 @@ func TestUsageIsReported(t *testing.T) {
 	ragtest.CountUsage(t.Context(), ragtest.Usage{Component: "meter", Calls: 1}) // outside an evaluation: nothing
 }
 
+// What several evaluations share is the usage of none of them.
+func TestStepsReportNoUsage(t *testing.T) {
+	e := fruit(t)
+	e.Embedder, e.Metrics = metered{e.Embedder, 0.1}, []ragtest.TokenMetric{ragtest.SpanRecall}
+	p, err := e.Prepare(t.Context(), nil, e.K)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranking, err := p.Rank(t.Context(), nil, e.K)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ranking.Judge(t.Context(), "", e.K)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := func(s ragtest.Score) bool {
+		return s.Metric == "retrieved_characters" || s.Metric == "embedded_texts" || s.Metric == "index_bytes"
+	}
+	if len(r.Diagnostics.Usage) > 0 || len(r.Budgets) != 3 || !free(r.Budgets[0]) || !free(r.Budgets[1]) || !free(r.Budgets[2]) {
+		t.Errorf("got the usage %v and the budgets %v, want no usage", r.Diagnostics.Usage, r.Budgets)
+	}
+	if len(p.Usage()) == 0 {
+		t.Error("the steps have no usage")
+	}
+}
+
 // lingering counts on after Embed has returned.
 type lingering struct {
 	ragtest.Embedder

@@ -133,3 +133,28 @@ func BenchmarkCeilings(b *testing.B) {
 		})
 	}
 }
+
+func TestSmallestUnions(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	for range 2000 {
+		var chunks []spans.Span
+		for at, n := 0, 1+r.IntN(8); len(chunks) < n; {
+			length := r.IntN(9)
+			chunks = append(chunks, spans.Span{Doc: "a", Start: at, End: at + length})
+			if at += length + r.IntN(3); r.IntN(10) == 0 {
+				at = max(0, at-r.IntN(6)) // the next one overlaps, or lies within
+			}
+		}
+		k := r.IntN(len(chunks) + 2)
+		got, overlapping, nested := SmallestUnions(chunks, k)
+		c := NewCeilings(NewIndex(chunks), 0)
+		c.pad(min(k, len(c.index.chunks)))
+		var want []int
+		for _, p := range c.padding[1:] {
+			want = append(want, p.chars)
+		}
+		if !slices.Equal(got, want) || overlapping != c.overlapping || nested != (c.index.dropped > 0) {
+			t.Fatalf("the %d smallest of %v: got %v, %v and %v, want %v, %v and %v", k, chunks, got, overlapping, nested, want, c.overlapping, c.index.dropped > 0)
+		}
+	}
+}

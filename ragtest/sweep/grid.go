@@ -27,7 +27,9 @@ type (
 // Of the fields of [ragtest.TokenLevel] it lacks Repeat, as one retrieval serves all K;
 // and Baseline, Margin, Budgets, Severities and Reporters, which guard one configuration
 // and have no say in a comparison: run the one that was chosen with them. What Budgets
-// bounds is part of each [Cell], but for the usage of services, which cells share.
+// bounds is part of each [Cell], but for the usage of services, which cells share, and
+// for tokens: Tokens and TokenBudget are lacking too, as Budget compares at an equal
+// context, of tokens if you like.
 //
 // The components are called as [ragtest.TokenLevel] does. A Retriever is handed the
 // chunks of one chunker after the other, and must replace what it held.

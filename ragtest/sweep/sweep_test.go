@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -201,6 +202,9 @@ func single(tb testing.TB, g sweep.Grid, c sweep.Cell) *ragtest.Result {
 		if err != nil {
 			tb.Fatal(err)
 		}
+		if c, ok := store.(io.Closer); ok {
+			defer c.Close()
+		}
 		e.Store = store
 	}
 	if c.Reranker != "" {
@@ -223,6 +227,14 @@ func TestCellsAreSingleEvaluations(t *testing.T) {
 		},
 		"equivalent text": func(g *sweep.Grid) { g.EquivalentText = true },
 		"slices":          func(g *sweep.Grid) { g.SliceBy = []string{"part"} },
+		"all at once": func(g *sweep.Grid) {
+			g.EquivalentText, g.SliceBy, g.Budget, g.Dir = true, []string{"part"}, sweep.AtTokens(150), t.TempDir()
+		},
+		"compact store": func(g *sweep.Grid) {
+			g.EquivalentText, g.SliceBy = true, []string{"part"}
+			dir := t.TempDir()
+			g.NewStore = func() (ragtest.VectorStore[chunk], error) { return ragtest.NewCompactStore[chunk](dir) }
+		},
 		"own store": func(g *sweep.Grid) {
 			g.NewStore = func() (ragtest.VectorStore[chunk], error) { return &ownStore{}, nil }
 		},
